@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -50,5 +51,5 @@ async def refuse_other_page(page: Context, item: LoopItem) -> None:
 def _is_of(item: LoopItem, name: str) -> bool:
     """Return whether the link to the item's page is called so, or leads to an address that is."""
     words = squash(name)
-    label, path = squash(item.label), squash(address_parts(item.value).path.replace("/", " "))
+    label, path = squash(item.label), squash(re.sub(r"[\W_]+", " ", address_parts(item.value).path))
     return bool(words) and (words in label or words in path or words.replace(" ", "") in path.replace(" ", ""))

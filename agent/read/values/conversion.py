@@ -13,6 +13,7 @@ from shoal.agent.read.values.numbers import read_number, read_price, read_rating
 from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.read.values.quantities import read_quantity, states_no_unit
 from shoal.agent.read.values.stock import read_stock
+from shoal.agent.read.values.text_values import money_bounds_in
 from shoal.agent.read.word_lists.value_words import FALSE_WORDS, TRUE_WORDS
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.schemas.patterns import fitting
@@ -59,12 +60,19 @@ def convert(prop: Property, raw: Raw, reading: ValueHints, beside: str = "") -> 
             return _in_unit(text, unit, types, reading)
         if kind == "price" and _is_other_currency(prop, raw.text, reading):
             return None
-        return _typed_number(kind, types, raw, reading)
+        bounds = None if raw.structured else money_bounds_in(raw.text)
+        if bounds is None:
+            return _typed_number(kind, types, raw, reading)
+        bound = bounds[1] if _MOST & set(prop.phrases[0]) else bounds[0] if _LEAST & set(prop.phrases[0]) else None
+        single = bounds[0] if bound is None and bounds[1] is None else bound  # "from £9" is a price
+        return None if single is None else _typed_number("price", types, Raw(single), reading)
     if not types or "string" in types:
         return _string(prop, kind, raw, reading)
     return None
 
 
+_LEAST, _MOST = frozenset({"min", "minimum", "low", "lowest"}), frozenset({"max", "maximum", "high", "highest"})
+"""Words of names for the ends of a span."""
 _WORDS = frozenset({"all", "top", "cup"})
 """Words of names that are codes of currencies as well."""
 

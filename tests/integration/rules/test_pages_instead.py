@@ -66,7 +66,7 @@ CARDS = "".join(
 )
 PAGES = {  # the page that a job names, and what comes of it
     "/a": ("<title>Page not found - Shop</title><h1>404 - Page not found</h1><h2>Popular</h2>" + CARDS, "page_missing"),
-    "/b": ("<title>Shop</title><h1>Access denied</h1><p>Reference 18", "access_denied"),
+    "/b": ("<title>Shop</title><h1>Access denied</h1><p>Reference 18" + CARDS, "access_denied"),
     "/access-denied": (f"<title>Manual</title><h1>Access denied</h1><p>Short. {CARDS}", ""),
     "/lamps": (f"<title>Lamps</title><h1>Lamps</h1>{CARDS}", ""),
 }

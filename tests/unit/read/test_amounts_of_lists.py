@@ -1,4 +1,4 @@
-"""Amounts, codes and names of lists that were given and were wrong: one page for each kind."""
+"""Amounts, codes and names that were given and were wrong: one page for each kind."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shoal.agent.page.from_html import page_from_html
 from shoal.agent.policies.rules.fields.list_reading import page_list
 from shoal.agent.read.schema import properties_of
 from shoal.agent.support.json_value import Json
-from tests.unit.read.pages import NUMBER, TEXT, URL, table_of
+from tests.unit.read.pages import DAY, NUMBER, TEXT, URL, record_of, table_of
 
 INTEGER = {"type": "integer"}
 WOODS = ("Ash", "Birch", "Cedar", "Elm", "Fir")
@@ -125,3 +125,38 @@ class TestNamesAndCodes:
         )
         found = records(body, dish=TEXT, price=NUMBER, description=TEXT)
         assert all("£" not in str(record.get("description")) for record in found)
+
+
+class TestOneRecord:
+    @pytest.mark.parametrize(
+        ("shown", "value"),
+        [
+            ("£35,392 - £42,618 a year", {"salary_min": 35392}),
+            ("£50k–60k", {"salary_min": 50000}),
+            ("Up to £55,000", {}),
+            ("From £30,000", {"salary_min": 30000, "salary": 30000}),
+            ("€ 40.000 – 50.000", {"salary_min": 40000}),
+            ("Competitive", {}),
+        ],
+    )
+    def test_has_the_end_of_a_span_that_it_asks_for(self, shown: str, value: dict[str, Json]):
+        page = f"<h1>Nurse</h1><dl><dt>Salary</dt><dd>{shown}</dd><dt>Place</dt><dd>Ayton</dd></dl>"
+        assert record_of(page, salary_min=NUMBER, salary=NUMBER).value == value
+
+    def test_has_no_end_of_a_span_that_structured_data_state(self):
+        pay = '{"@type": "QuantitativeValue", "minValue": 30000, "maxValue": 40000, "unitText": "YEAR"}'
+        node = (
+            f'{{"@type": "JobPosting", "title": "Nurse", "baseSalary": {{"@type": "MonetaryAmount", "value": {pay}}}}}'
+        )
+        page = f'<script type="application/ld+json">{node}</script><h1>Nurse</h1>'
+        assert record_of(page, title=TEXT, salary=NUMBER).value == {"title": "Nurse"}
+
+    def test_has_not_the_day_of_another_event(self):
+        page = "<title>On leeks</title><h1>On leeks</h1><p>Received 1 March 2025; accepted 2 June 2025</p><p>" + (
+            "Leeks are long, and this is what they are studied for. " * 20
+        )
+        assert "published" not in record_of(page, title=TEXT, published=DAY).value
+
+    def test_has_no_words_for_nobody(self):
+        page = "<h1>Crash</h1><h3>Assignee</h3><p>No one assigned</p>"
+        assert record_of(page, title=TEXT, assignee=TEXT).value == {"title": "Crash"}
