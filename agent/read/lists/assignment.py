@@ -46,6 +46,11 @@ def assign(fields: Sequence[ListField], columns: Sequence[Column], records: int)
                     grown.append((score + fitness + worth, {**taken, asked.name: place}))
         beam = sorted(grown, key=lambda each: -each[0])[:_BEAM]
     score, taken = beam[0]
+    described = (
+        asked.name for asked in fields if asked.name in taken and asked.is_described_by(columns[taken[asked.name]])
+    )
+    for name in list(described):
+        taken = {each: place for each, place in taken.items() if each != name}
     return Assignment(
         score, {name: _whole(place, taken, columns, options[name]) for name, place in taken.items()}, options
     )

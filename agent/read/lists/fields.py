@@ -79,6 +79,8 @@ _KINDS_OF_COLUMNS: Mapping[ListKind, tuple[ColumnKind, ...]] = {
 LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
 """The fit from which a column may be what a field asks for, by kind."""
 LEAST_FIT_OF_OTHERS = 0.45
+_WHOLE = 0.999
+"""Share of their cells' text from which values are all of it."""
 _NEARLY_ALL, _CUT_LITTLE = 0.8, 0.5
 _AS_A_DEFINITION = 0.7
 """Score of a term, or of its meaning, that is named by being one."""
@@ -202,6 +204,17 @@ class ListField:
         meanings = set(map(meaning_of, beside))
         called = any(any_same(word, beside) or meaning_of(word) in meanings for word in own)
         return bool(own) and not called
+
+    def is_described_by(self, column: Column) -> bool:
+        """True for whole cells under "Description" where a name is asked for."""
+        whole = column.in_cells and column.part > _WHOLE and column.source[0] != "label"
+        told = whole and not KIND_WORDS["long"].isdisjoint(column.label_words)
+        return (
+            self.kind == "name"
+            and told
+            and not self.likeness(column.label_words)
+            and not self.hinted(column.hint_words)
+        )
 
     def likeness(self, words: Sequence[str]) -> float:
         """Return how well the words of a header, label or class name the field,
@@ -398,8 +411,6 @@ def _numbers_the_records(column: Column) -> bool:
 
 
 def _fit_of_names(asked: ListField, column: Column, named: float, records: int) -> float:
-    if not named and column.in_cells and KIND_WORDS["long"].intersection(column.label_words):
-        return 0.0  # the header says that it describes
     if column.words < 0.7 and not (column.words > 0.3 and named > 0.4) and not asked.is_called(column):
         return 0.0
     linked = sum(link is not None for link in column.links) / max(1, records)

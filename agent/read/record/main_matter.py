@@ -33,8 +33,8 @@ _PARTING = "\x1e"
 _PARTS_OF_LINE = re.compile(r"[;|·•]|\. |, (?=[a-z]{4})")
 _LONGEST_PART = 200
 _OTHER_EVENT = re.compile(
-    r"\W*(?:and )?(?:received|accepted|submitted|revised|expires?|expiry|valid|due|closing|deadline|until|ends?|born|died"
-    r"|incorporated|founded|established|eingegangen|angenommen|reçu|accepté)\b",
+    r"\W*(?:and )?(?:received|accepted|submitted|revised|expires?|expiry|valid|due|closing|deadline|until|ends?|born"
+    r"|died|incorporated|founded|established|eingegangen|angenommen|reçu|accepté)\b",
     re.I,
 )
 """Words before a day that is not that of the publication."""

@@ -38,6 +38,7 @@ _IN_THOUSANDS = re.compile(r"(?:\s?[-–—]\s?[$€£]?\s?\d[\d.,']{0,24})?\s?[
 _BOUNDS = re.compile(
     r"(?P<sign>[$€£¥₹₽₩]?)\s?(?P<low>\d[\d.,']{0,24})(?P<low_k>\s?[kK])?\s?[-–—]\s?[$€£¥₹₽₩]?\s?"
     r"(?P<high>\d[\d.,']{0,24})(?P<high_k>\s?[kK]\b)?(?P<behind>\s?[€£¥円元₽]|\s?(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)?"
+    r"(?![\d.,]{0,24}\s?%)"
 )
 _END_BEFORE = re.compile(
     r"\b(?:(?P<most>up to|at most|max(?:imum|\.)?|bis(?: zu)?|jusqu['’]à|hasta|fino a)"
@@ -181,7 +182,7 @@ def money_in(text: str) -> str | None:
     match = _MONEY.search(text)
     if match is None or _IN_THOUSANDS.match(text[match.end() :]):
         return None
-    span = _BOUNDS.search(text)
+    span = _span_in(text)
     if span and span.start() <= match.start() < span.end():
         return span[0].strip()
     several = _SEVERAL.match(text, match.start())
@@ -205,10 +206,10 @@ def money_bounds_in(text: str) -> tuple[str | None, str | None] | None:
 
     None where the text has none.
     """
-    span = _BOUNDS.search(text)
+    span = _span_in(text)
     if span is None or not (span["sign"] or span["behind"]):
         amount = money_in(text)
-        before = _END_BEFORE.search(text[: text.index(amount)]) if amount else None
+        before = _END_BEFORE.fullmatch(text[: text.index(amount)].strip()) if amount else None
         if before is None:
             return None
         return (None, amount) if before["most"] else (amount, None)
@@ -221,6 +222,19 @@ def money_bounds_in(text: str) -> tuple[str | None, str | None] | None:
         return None
     low, high = (f"{span['sign']}{bound}{span['behind'] or ''}" for bound in bounds)
     return low, high
+
+
+def _span_in(text: str) -> re.Match[str] | None:
+    """The first span of amounts in a text; None for two amounts of which the second is no more: "£5 - 3 left"."""
+    span = _BOUNDS.search(text)
+    grows = span is not None and (span["high_k"] or _size_of(span["high"]) > _size_of(span["low"]))
+    return span if grows else None
+
+
+def _size_of(amount: str) -> float:
+    """A rough size, whichever sign parts its decimals."""
+    whole, _, cents = re.sub(r"[.,](?=\d{1,2}$)", " ", amount).partition(" ")
+    return float(f"{re.sub(r'[^0-9]', '', whole) or 0}.{re.sub(r'[^0-9]', '', cents) or 0}")
 
 
 @bounded_cache(20_000, longest=_KEPT)
