@@ -26,7 +26,7 @@ from shoal.agent.read.lists.words import (
     split_words,
 )
 from shoal.agent.read.schema import Property
-from shoal.agent.read.values.currencies import CURRENCY_CODES
+from shoal.agent.read.values.currencies import currency_codes
 from shoal.agent.read.values.text_values import weekday_names
 
 ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
@@ -198,7 +198,7 @@ class ListField:
     def is_other_amount(self, column: Column) -> bool:
         """True for an amount of money that nothing calls what the field's name says beside "price": old, monthly."""
         own = [
-            word for word in self.name_words if word not in KIND_WORDS["money"] and word.upper() not in CURRENCY_CODES
+            word for word in self.name_words if word not in KIND_WORDS["money"] and word.upper() not in currency_codes()
         ]
         beside = [*column.label_words, *column.hint_words]
         meanings = set(map(meaning_of, beside))

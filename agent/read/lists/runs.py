@@ -138,7 +138,8 @@ class _Finder:
         self.names = names
         self.runs: list[Run] = []
         self._seen: set[tuple[Span, ...]] = set()
-        self._headers: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}
+        self._headers: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}  # by table
+        self._header_over: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}  # by record
 
     def of_elements(self) -> None:
         """Elements with one path; with one path but for their own classes; with one parent and tag."""
@@ -177,7 +178,7 @@ class _Finder:
     def of_cells(self) -> None:
         """Tables whose records are columns, or parts of rows: their columns are the cells with one label."""
         page = self.page
-        for table in filter(is_table, page.span):
+        for table in (el for el in page.span if el.tag == "table"):
             labels, records = cells_of_records(table, self.names, page.page.is_visible)
             if not 1 < len(records) <= _MOST_TURNED:
                 continue
@@ -253,6 +254,12 @@ class _Finder:
         return all(any(step.startswith("th@") for step in piece.path[max(0, depth - 1) :]) for piece in pieces)
 
     def _header_of(self, root: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
+        """The header over a record; an element stands in several groups, and is looked at once."""
+        if root not in self._header_over:
+            self._header_over[root] = self._find_header(root)
+        return self._header_over[root]
+
+    def _find_header(self, root: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
         if root in self.page.laid:
             heads = enumerate(root[: self.page.laid[root]])
             return {f"td@{place}": line_of(head) for place, head in heads}, []

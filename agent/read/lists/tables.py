@@ -15,6 +15,8 @@ from shoal.agent.read.values.phrases import fold
 from shoal.agent.read.word_lists.page_words import SUM_WORDS
 
 _HEADER_ROWS = 400
+_MOST_LABELS = 60
+"""Rows of a table whose records are columns: each is of a field."""
 _FIRST_ROWS = 4
 """Rows of a table among which its header is."""
 _LONGEST_SUM = 40
@@ -107,21 +109,25 @@ def cells_of_records(
     Its records are columns, whose labels stand in front of the rows and are called as `names`; or parts of rows, under
     headers that come again: "Name, Price, Name, Price".
     """
-    rows = [row for row in table.iter() if isinstance(row.tag, str) and is_row(row) and shown(row)][:_HEADER_ROWS]
-    grid = [cells_of(row) for row in rows if next(filter(is_table, row.iterancestors()), None) is table]
-    grid = [cells for cells in grid if len(cells) > 1]
-    if len(grid) < 3 or len(set(map(len, grid))) > 1 or any(cell.get("colspan") for cells in grid for cell in cells):
+    every = (row for row in table.iter("tr") if shown(row) and next(row.iterancestors("table"), None) is table)
+    rows = [row for row in islice(every, _HEADER_ROWS) if len(row) > 1]
+    if len(rows) < 3 or len(rows[0]) < 3:
         return [], []
-    head = list(map(line_of, grid[0]))
-    for width in range(2, len(head) // 2 + 1):
-        if len(head) % width == 0 and head == head[:width] * (len(head) // width) and all(head[:width]):
-            parts = [cells[at : at + width] for cells in grid[1:] for at in range(0, len(cells), width)]
-            return head[:width], [part for part in parts if any(map(line_of, part))]
+    head = list(map(line_of, cells_of(rows[0])))
+    widths = (width for width in range(2, len(head) // 2 + 1) if len(head) % width == 0 and all(head[:width]))
+    again = next((width for width in widths if head == head[:width] * (len(head) // width)), 0)
+    if not again and (len(rows) > _MOST_LABELS or not all(head[1:]) or any(is_named(text, names) for text in head[1:])):
+        return [], []
+    grid = [cells_of(row) for row in rows]
+    if len(set(map(len, grid))) > 1 or any(cell.get("colspan") for cells in grid for cell in cells):
+        return [], []
+    if again:
+        parts = [cells[at : at + again] for cells in grid[1:] for at in range(0, len(head), again)]
+        return head[:again], [part for part in parts if any(map(line_of, part))]
     labels = [line_of(cells[0]).rstrip(": ") for cells in grid]
     named = [is_named(label, names) for label in labels]
-    called_head = any(is_named(text, names) for text in head[1:])
     heads = not head[0] or all(map(is_head, grid[0])) or (named[0] and all(is_head(cells[0]) for cells in grid))
-    if len(head) < 3 or sum(named) < 2 or called_head or not heads or not all(head[1:]):
+    if sum(named) < 2 or not heads:
         return [], []
     columns = zip(*(row[1:] for row in grid), strict=True)
     return [labels[0] if named[0] else "", *labels[1:]], list(map(list, columns))
@@ -173,6 +179,8 @@ def _is_marked(cell: HtmlElement) -> bool:
 
 def laid_columns(el: HtmlElement) -> int:
     """Columns of a table that is laid out by style: cell after cell, the first ones called headers; 0 for others."""
+    if len(el) < 3 or not _LAID_HEAD.search(el[0].get("class") or ""):
+        return 0
     heads = [bool(_LAID_HEAD.search(cell.get("class") or "")) for cell in el if isinstance(cell.tag, str)]
     first = heads.index(False) if heads[:2] == [True, True] and False in heads else 0
     return first if first and len(heads) % first == 0 and len(heads) == len(el) and not any(heads[first:]) else 0

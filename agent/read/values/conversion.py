@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shoal.agent.read.schema import Property
-from shoal.agent.read.values.currencies import CURRENCY_CODES, read_currency
+from shoal.agent.read.values.currencies import currency_codes, read_currency
 from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.numbers import read_number, read_price, read_rating
 from shoal.agent.read.values.phrases import phrase, squash
@@ -81,7 +81,7 @@ def _is_other_currency(prop: Property, text: str, reading: ValueHints) -> bool:
     """True for "£12" where `price_eur` is asked for."""
     asked = re.search(r"(?:^|_|(?<=[a-z]))([A-Z]{3}|[a-z]{3})$", prop.name)
     code = asked[1].upper() if asked and asked[1].lower() not in _WORDS else ""
-    stated = read_currency(text, reading.lang) if code in CURRENCY_CODES else None
+    stated = read_currency(text, reading.lang) if code in currency_codes() else None
     return stated is not None and stated != code
 
 
