@@ -208,10 +208,10 @@ class ListField:
     def is_described_by(self, column: Column) -> bool:
         """True for whole cells under "Description" where a name is asked for."""
         whole = column.in_cells and column.part > _WHOLE and column.source[0] != "label"
-        told = whole and not KIND_WORDS["long"].isdisjoint(column.label_words)
+        describes = whole and not KIND_WORDS["long"].isdisjoint(column.label_words)
         return (
             self.kind == "name"
-            and told
+            and describes
             and not self.likeness(column.label_words)
             and not self.hinted(column.hint_words)
         )
