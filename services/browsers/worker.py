@@ -58,7 +58,7 @@ log = structlog.get_logger()
 _PULL_S = 20.0
 """Seconds that a pull waits for the first report; well under any time-out between dispatcher and worker."""
 
-_RUN_DELAY_S = 0.05
+_RUN_DELAY_S = 0.25
 """Seconds that reports of a run wait for others, while more of the run waits."""
 
 MOST_LINKS = 4

@@ -80,6 +80,7 @@ class Elements(ABC):
     most_text: int  # characters of a text
 
     def __init__(self) -> None:
+        self.kinds: set[str] = set()  # of elements whose style was asked; a page, which has its styles, notes none
         self._squeezed: dict[int, str] = {}
         self._selectors: dict[int, str] = {}
         self._steps: dict[int, Mapping[int, str]] = {}  # of the children, by the parent
