@@ -272,8 +272,8 @@ class Worker:
                     attendance=held.attendance,
                     logins=self._logins,
                 )
-                lease = tracing.lease_place(work.job, work.session, work.fence)
-                with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):
+                lease = work.job, work.session, work.fence
+                with tracing.span("run session", lease=lease, session=work.session, attempt=work.attempt):
                     outcome = await session.run(work, deps)
                 if isinstance(deps.policy, (WorkflowPolicy, DocumentPolicy)):
                     for of, family in deps.policy.hits:
