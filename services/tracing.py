@@ -133,9 +133,7 @@ def record_lease(job: int, session: int, fence: int, began: float, **attributes:
 
 
 @contextmanager
-def span(
-    name: str, *, lease: tuple[int, int, int] | None = None, **attributes: str | int | float
-) -> Iterator[None]:
+def span(name: str, *, lease: tuple[int, int, int] | None = None, **attributes: str | int | float) -> Iterator[None]:
     """A span around what happens inside, below a lease (its job, session and fence) or the span that is open here."""
     if _tracer is None:
         yield

@@ -308,7 +308,7 @@ class Worker:
             AgentError: the job names a policy that is not there.
         """
         client = self._parts.documents(work.tenant)
-        learned = work.learned in (LearnedUse.REPLAY, LearnedUse.AUDIT)
+        learned = work.learned in (LearnedUse.SHADOW, LearnedUse.REPLAY, LearnedUse.AUDIT)
         if client is None or work.item is None or not work.item.is_link:
             return None
         if not documents_serve(work.spec, learned=learned):
@@ -316,10 +316,10 @@ class Worker:
         trust, own = self._sites.of(work.job, host_of(work.item.value)), None
         if trust.refused and not trust.turned_away and (own := OwnReading.of(work.spec, work.item)) is not None:
             trust = self._sites.of(work.job, host_of(work.item.value), own_requests=True)
+        audited, shadowed = work.learned is LearnedUse.AUDIT, work.learned is LearnedUse.SHADOW
         # A model reads the page, too, at the same moment.
-        audited = work.learned is LearnedUse.AUDIT
-        opened = audited and not self._parts.policy(work.spec).instant
-        if trust.refused or (opened and own is None):
+        by_model = (audited or shadowed) and not self._parts.policy(work.spec).instant
+        if trust.refused or (by_model and (shadowed or own is None)):
             return None
 
         def count_document(outcome: DocumentOutcome) -> None:
@@ -334,8 +334,8 @@ class Worker:
             count_document,
             reader,
             own,
-            sampled=opened,
-            audited=audited and not opened,
+            sampled=by_model or shadowed,  # the rules' shadow teaches what documents are worth: the next ones may count
+            audited=audited and not by_model,
         )
 
     # --- the dispatcher's side -----------------------------------------------------------------------
