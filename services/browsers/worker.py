@@ -186,8 +186,12 @@ class Worker:
         self._idle.set()
 
     def _needs_work(self) -> bool:
-        """Return whether its slots run dry soon. Beside a run that goes on, reports wait for company."""
-        return len(self._queue) <= self._config.slots // 2 and not len(self._runs)
+        """Return whether it runs dry soon. Beside a run that goes on, reports wait for company."""
+        return self._is_dry and not len(self._runs)
+
+    @property
+    def _is_dry(self) -> bool:
+        return len(self._queue) <= self._config.slots // 2
 
     async def submit(self, works: Sequence[Work]) -> None:
         """Queues sessions; each starts as soon as a slot is free. A worker that ends gives them back at once.
@@ -237,6 +241,8 @@ class Worker:
                 self._give_back(set(self._runs.sessions(work.job)))  # the site wants to be left alone for a while
         else:
             self._slots.give_back()
+            if self._is_dry:  # whatever runs go on
+                self._outbox.hurry()
         if not self._slots.busy and not self._runs.under_way:
             self._idle.set()
         self._fill_slots()

@@ -82,6 +82,10 @@ class Outbox:
             self._hurry.set()
         return self._serial
 
+    def hurry(self) -> None:
+        """What there is is pulled now."""
+        self._hurry.set()
+
     async def put_and_wait(self, report: Report) -> bool:
         """Adds a report and waits until the store took it; False when it refused it."""
         return (await self._ack(self.put(replace(report, wants_ack=True)))).taken
