@@ -83,7 +83,7 @@ class Outbox:
         return self._serial
 
     def hurry(self) -> None:
-        """What there is is pulled now."""
+        """Have what there is pulled now."""
         self._hurry.set()
 
     async def put_and_wait(self, report: Report) -> bool:
