@@ -264,7 +264,8 @@ class Worker:
                 browser: Browser = await stack.enter_async_context(lazy or owner.lend())
                 navigation_guard = self._parts.navigation_guard(work, held.journal)
                 reading = self._document_reading(work, navigation_guard)
-                if work.earlier is not None and work.item is not None and reading is not None:
+                compared = work.learned is LearnedUse.SHADOW  # it is read, though its page may not have changed
+                if work.earlier is not None and work.item is not None and reading is not None and not compared:
                     state = self._logins.state(work.job) or (work.checkpoint and work.checkpoint.storage_state)
                     now = await page_now(browser, reading, work.item, work.earlier, state)
                     if now.outcome is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,12 +13,14 @@ from shoal.agent.documents.document import HtmlDocument, RawDocument
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.documents.question import DocumentQuestion
 from shoal.agent.documents.trust import SAMPLES
+from shoal.agent.documents.unchanged import version_of
 from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.read.by_place.elements.page_reading import PLACES_JS
 from shoal.agent.spec import FieldPlace, JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import LoopItem, Outcome, Record
+from shoal.agent.support.web_addresses import page_key
+from shoal.agent.types import EarlierReading, LoopItem, Outcome, Record
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.agent.workflows.format.branch import Branch, Channel, FieldNode, Signature
 from shoal.agent.workflows.format.node import ExtractNode
@@ -106,7 +108,7 @@ class Client:
         return raw(url)
 
 
-async def compared(policy: Policy) -> tuple[list[str], list[Outcome], bool]:
+async def compared(policy: Policy, *, read_before: bool = False) -> tuple[list[str], list[Outcome], bool]:
     """Requests for documents and the ends of shadowed items, as many as samples are wanted; whether documents count
     from then on."""
     client, browser = Client(), FakeBrowser({url: page(url) for url in URLS})
@@ -125,7 +127,9 @@ async def compared(policy: Policy) -> tuple[list[str], list[Outcome], bool]:
     seen = 0
     for n, url in enumerate(URLS):
         item = LoopItem(n, url, is_link=True)
-        await worker.submit([Work(n + 1, 1, 7, "t", 1, 1, spec, item, None, None, None, learned=LearnedUse.SHADOW)])
+        work = Work(n + 1, 1, 7, "t", 1, 1, spec, item, None, None, None, learned=LearnedUse.SHADOW)
+        before = Record({"name": "Lamp"}, url=url, version=version_of(page_key(url), raw(url)))
+        await worker.submit([replace(work, earlier=EarlierReading("s", (before,)) if read_before else None)])
         while len(outcomes) <= n:
             for report in (await worker.pull(seen, seen)).reports():
                 seen = report.serial
@@ -142,6 +146,12 @@ async def test_documents_count_once_enough_items_that_the_rules_read_were_shadow
     assert [outcome.records[0].tier for outcome in outcomes] == ["page"] * SAMPLES
     assert all(outcome.replay is not None and outcome.replay.audit == "right" for outcome in outcomes)
     assert (asked, counts) == (URLS, True)
+
+
+async def test_a_shadowed_item_is_read_though_its_page_has_not_changed() -> None:
+    _, outcomes, counts = await compared(Rules(), read_before=True)
+    assert all(outcome.replay is not None and outcome.replay.shadow for outcome in outcomes)
+    assert [outcome.records[0].carried_over for outcome in outcomes] == [None] * SAMPLES and counts
 
 
 async def test_a_model_reads_pages_in_whose_shadow_no_document_is_asked_for() -> None:
