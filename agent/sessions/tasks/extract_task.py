@@ -120,7 +120,7 @@ def _refuse_other_site(attempt: Attempt) -> None:
 
 async def _check(attempt: Attempt, extraction: Extraction) -> CheckedRecords:
     extract = ExtractSpec(json_schema=extraction.schema) if extraction.schema is not None else attempt.work.spec.extract
-    if extract is None:
+    if extract is None or extraction.valid:
         return CheckedRecords(extraction.records)
     url = attempt.page.url
     return await check_records(
