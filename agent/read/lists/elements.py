@@ -9,7 +9,6 @@ from lxml.html import HtmlElement
 
 from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.read.words import word_set
-from shoal.agent.support.bounded_cache import bounded_cache
 
 _MENU = re.compile(
     r"\b(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
@@ -34,8 +33,6 @@ INLINE = LOOKS | word_set("a b code del img ins kbd label samp span strike stron
 CELL_STEPS = ("td@", "th@", "dt@", "dd@")
 """Beginnings of the steps of cells and of parts of definitions."""
 _COLUMN = re.compile(r"@\d+")
-_LONGEST_NAMES = 300
-"""Characters of an element's classes that are remembered: pages repeat them on many elements."""
 
 
 def line_of(el: HtmlElement) -> str:
@@ -78,12 +75,7 @@ def is_table(el: HtmlElement) -> bool:
 
 def step_of(el: HtmlElement) -> str:
     """An element's tag with its classes, those aside that tell parts of one kind apart."""
-    return _step(str(el.tag), el.get("class") or "")
-
-
-@bounded_cache(20_000, longest=_LONGEST_NAMES)
-def _step(tag: str, names: str) -> str:
-    return ".".join([tag, *sorted(_kinds(names))[:4]])
+    return step_with(el, classes_of(el))
 
 
 def step_with(el: HtmlElement, classes: frozenset[str]) -> str:
@@ -93,12 +85,7 @@ def step_with(el: HtmlElement, classes: frozenset[str]) -> str:
 
 def classes_of(el: HtmlElement) -> frozenset[str]:
     """An element's classes, those aside that tell parts of one kind apart."""
-    return _kinds(el.get("class") or "")
-
-
-@bounded_cache(20_000, longest=_LONGEST_NAMES)
-def _kinds(names: str) -> frozenset[str]:
-    return frozenset(name for name in names.split() if not _STATE.search(name))
+    return frozenset(name for name in (el.get("class") or "").split() if not _STATE.search(name))
 
 
 def is_menu(el: HtmlElement) -> bool:
@@ -107,11 +94,7 @@ def is_menu(el: HtmlElement) -> bool:
         return True
     if el.tag in ("body", "html", "main", "form"):
         return False
-    return _calls_a_menu(f"{el.get('class') or ''} {el.get('id') or ''} {el.get('role') or ''}")
-
-
-@bounded_cache(20_000, longest=_LONGEST_NAMES)
-def _calls_a_menu(names: str) -> bool:
+    names = f"{el.get('class') or ''} {el.get('id') or ''} {el.get('role') or ''}"
     return bool(_MENU.search(names)) or not _ELSEWHERE.isdisjoint(re.findall(r"[a-z]+", names.casefold()))
 
 
