@@ -10,8 +10,9 @@ from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import LOG_IN, Extraction, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
+from shoal.agent.policies.rules.forms.document_forms import read_form_page
 from shoal.agent.policies.rules.forms.filling import decide_filling
-from shoal.agent.policies.rules.forms.form import FormPage, read_form_page
+from shoal.agent.policies.rules.forms.form import FormPage
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.policies.rules.lists.collect import Collector
 from shoal.agent.policies.rules.lists.following import read_whole_list
