@@ -16,6 +16,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from shoal.agent.browser import Context
+from shoal.agent.errors import BrowserError
 from shoal.agent.page.page import Page
 from shoal.agent.policies.rules.forms.form import (
     DocumentField,
@@ -96,7 +97,22 @@ class FormState:
 async def read_form_page(page: Context, seen: Observation) -> FormPage:
     """The forms of the page that `seen` shows."""
     tree = await read_tree(page)
-    return form_page(seen, form_document(tree, FormState.of(await page.read(STATE_JS))))
+    return form_page(seen, form_document(tree, FormState.of(await _read_state(page))))
+
+
+async def read_opening_page(page: Context, seen: Observation) -> FormPage:
+    """The page that `seen` shows; what the document says of its forms, only where something lies over its middle."""
+    state = await _read_state(page)
+    if state["covered"]:
+        return await read_form_page(page, seen)
+    return form_page(seen, FormDocument(heading=one_line(str(state["heading"])), busy=bool(state["busy"])))
+
+
+async def _read_state(page: Context) -> Mapping[str, Json]:
+    answer = await page.read(STATE_JS)
+    if not isinstance(answer, Mapping):
+        raise BrowserError("the page answered nothing about its forms")
+    return answer
 
 
 def form_document(page: Page, state: FormState) -> FormDocument:
@@ -181,7 +197,6 @@ class _FormReader:
         el = self._page.elements[number]
         owner = self._state.owners.get(number, -1)
         kind = _type_of(el)
-        required = el.get("required") is not None and kind not in ("hidden", "range", "color", "submit", "button")
         return DocumentField(
             tag=el.tag,
             type=kind,
@@ -190,7 +205,7 @@ class _FormReader:
             label=self._label(el) or self._label_before(el),
             autocomplete=el.get("autocomplete") or "",
             group=self._group(el),
-            required=required or el.get("aria-required") == "true",
+            required=el.get("required") is not None or el.get("aria-required") == "true",
             form=self._forms.index(owner) if owner in self._forms else -1,
             visible=self._shown(el),
             native_error=self._state.native_errors.get(number, ""),

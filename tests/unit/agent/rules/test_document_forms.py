@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from shoal.agent.browser import Context
+from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.policies.rules.forms.document_forms import FormState, form_document
+from shoal.agent.policies.rules.forms.document_forms import STATE_JS, FormState, form_document, read_opening_page
 from shoal.agent.policies.rules.forms.form import DocumentField, FormDocument, FormNotice, Overlay
+from shoal.agent.types import Element, Observation
+from tests.page_answers import page_answer
 
 
 def document(html: str, errors: Mapping[str, str] = {}, middle: str = "") -> FormDocument:
@@ -154,3 +160,20 @@ def test_what_lies_over_the_middle_of_the_window_is_told_with_its_buttons() -> N
 def test_each_choice_of_a_list_is_text_of_the_page_whichever_is_chosen() -> None:
     html = "<form>Country<select><option>Peru<option selected>Chad</select><p style='opacity:0'>Sent<p hidden>No</form>"
     assert document(html).text == "Country Peru Chad Sent"
+
+
+@pytest.mark.parametrize("covered", [False, True])
+async def test_to_open_an_item_the_tree_is_taken_only_where_something_covers_the_page(covered: bool) -> None:
+    html = "<h1>Shop 5</h1><dialog open>We use cookies.<button>Fine</button></dialog><i aria-busy=true>…</i>"
+    state = {"fields": {}, "middle": 5, "covered": covered, "loaded": 5.0, "heading": "Shop  5", "busy": True}
+    asked = []
+
+    async def read(script: str, arg: Any = None) -> Any:
+        asked.append(script)
+        return state if script == STATE_JS else page_answer(html, "https://forms.test/", arg)
+
+    seen = Observation("https://forms.test/", "", Element("", "body"))
+    page = await read_opening_page(cast(Context, SimpleNamespace(read=read)), seen)
+    assert (page.heading, page.busy) == ("Shop 5", True)
+    assert page.overlay == (Overlay("We use cookies.Fine", ("Fine",), 0) if covered else None)
+    assert (SCRIPT in asked) is covered
