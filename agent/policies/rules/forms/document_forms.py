@@ -75,7 +75,7 @@ _LEVELS = 3
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """What only the live document tells of its forms, by the numbers of its tree."""
+    """The part of a page's forms that only the live document tells, by the numbers of its tree."""
 
     owners: Mapping[int, int]  # the form of each field; -1: none
     native_errors: Mapping[int, str]  # the browser's own complaint about a field
@@ -261,7 +261,7 @@ class _FormReader:
 
     @cached_property
     def _bad(self) -> Sequence[int]:
-        """What is shown, named as errors are, and no part or place of a field."""
+        """Shown elements that are named as errors are, and are no part or place of a field."""
         named = (el for el in _NAMED(self._page.root) if _BAD.search(_names(el)) and not _acts(el))
         return self._numbers(el for el in named if self._shown(el) and not self._within(el, self._any_fields))
 
@@ -274,7 +274,7 @@ class _FormReader:
             self._messages[text] = FormNotice(text, kind, aside)
 
     def _add_marked(self) -> None:
-        """What says by its role or its names that it is a message."""
+        """Adds what says by its role or its names that it is a message."""
         kinds: dict[tuple[str, ...], NoticeKind | None] = {}  # pages have the same names on many elements
         for el in _NAMED(self._page.root):
             names = (el.tag, el.get("role") or "", el.get("class") or "", el.get("id") or "")
@@ -288,7 +288,7 @@ class _FormReader:
                 break
 
     def _add_notes(self) -> None:
-        """Short texts in and around forms: what a site says without marking it in any way."""
+        """Adds short texts in and around forms: what a site says without marking it in any way."""
         around = (self._page.elements[number] for number in self._forms)
         for form in dict.fromkeys((*around, *self._around_lone_fields())):
             if self._shown(form):
@@ -340,7 +340,7 @@ class _FormReader:
         )
 
     def _heading(self, form: HtmlElement) -> str:
-        """What stands over a form: its own legend or heading, else the nearest heading before it."""
+        """The heading of a form: its own legend or heading, else the nearest heading before it."""
         own = one_line(form.get("aria-label") or "") or self._text_of_ids(form.get("aria-labelledby"))
         inner = next(form.iterdescendants(*_HEADINGS, "legend"), None)
         if own:
@@ -361,7 +361,7 @@ class _FormReader:
     # --- what covers the page -------------------------------------------------------------------------
 
     def _overlay(self) -> Overlay | None:
-        """What lies over the middle of the window and is no part of the page's flow."""
+        """The element that lies over the middle of the window and is no part of the page's flow."""
         if self._state.middle < 0:
             return None
         covering = None

@@ -1,4 +1,4 @@
-"""What a document says of its forms beside their fields: labels, groups, headings, messages, what covers the page."""
+"""Forms of a document beside their fields: labels, groups, headings, messages, and what covers the page."""
 
 from __future__ import annotations
 
