@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -30,6 +30,7 @@ from shoal.agent.policies.rules.forms.form import (
 )
 from shoal.agent.read.drawn.page_tree import read_tree
 from shoal.agent.read.facts.texts import one_line
+from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation
 
@@ -262,7 +263,7 @@ class _FormReader:
     @cached_property
     def _bad(self) -> Sequence[int]:
         """Shown elements that are named as errors are, and are no part or place of a field."""
-        named = (el for el in _NAMED(self._page.root) if _BAD.search(_names(el)) and not _acts(el))
+        named = (el for el in _NAMED(self._page.root) if _names_of(el).bad and not _acts(el))
         return self._numbers(el for el in named if self._shown(el) and not self._within(el, self._any_fields))
 
     # --- messages -------------------------------------------------------------------------------------
@@ -275,12 +276,8 @@ class _FormReader:
 
     def _add_marked(self) -> None:
         """Adds what says by its role or its names that it is a message."""
-        kinds: dict[tuple[str, ...], NoticeKind | None] = {}  # pages have the same names on many elements
         for el in _NAMED(self._page.root):
-            names = (el.tag, el.get("role") or "", el.get("class") or "", el.get("id") or "")
-            if names not in kinds:
-                kinds[names] = _marked_kind(el)
-            kind = kinds[names]
+            kind = _marked_kind(el)
             if kind is None or _acts(el) or not self._shown(el) or self._within(el, self._fields):
                 continue
             self._add(el, kind)
@@ -424,17 +421,33 @@ def _is_within_control(el: HtmlElement) -> bool:
     return any(up.tag in tags or (up.tag == "a" and up.get("href") is not None) for up in _up(el))
 
 
-def _names(el: HtmlElement) -> str:
-    return _CAPITAL.sub(r"\1-\2", f"{el.get('class') or ''} {el.get('id') or ''}")
+class _Names(NamedTuple):
+    """The meaning of an element's class and id."""
+
+    bad: bool  # they name an error
+    bad_apart: bool  # they do without words that may only colour a text
+    good: bool
+    notice: bool
+
+
+def _names_of(el: HtmlElement) -> _Names:
+    return _meaning(el.get("class") or "", el.get("id") or "")
+
+
+@bounded_cache(4_000, longest=200)
+def _meaning(classes: str, name: str) -> _Names:
+    names = _CAPITAL.sub(r"\1-\2", f"{classes} {name}")
+    bad, good, notice = (pattern.search(names) is not None for pattern in (_BAD, _GOOD, _NOTICE))
+    return _Names(bad, bad and _BAD.search(_COLOUR.sub(" ", names)) is not None, good, notice)
 
 
 def _marked_kind(el: HtmlElement) -> NoticeKind | None:
     """The kind of message that an element is by its role or its names; None for none."""
-    role, names = el.get("role"), _names(el)
-    words = names if role == "alert" or _NOTICE.search(names) else _COLOUR.sub(" ", names)
-    if _BAD.search(words) and el.tag not in ("form", "body", "html", "main"):
+    role, names = el.get("role"), _names_of(el)
+    bad = names.bad if role == "alert" or names.notice else names.bad_apart
+    if bad and el.tag not in ("form", "body", "html", "main"):
         return "error"
-    if _GOOD.search(names):
+    if names.good:
         return "success"
     return "alert" if role == "alert" else "status" if role == "status" else None
 
