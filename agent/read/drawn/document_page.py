@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
 from shoal.agent.browser import Context
@@ -32,9 +31,10 @@ class NamedTable:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
-    def html(self) -> str:
-        """The table as a page has it."""
-        return f"<table><thead>{_row(self.head, 'th')}</thead>{''.join(_row(row, 'td') for row in self.rows)}</table>"
+    def drawn(self) -> list[Json]:
+        """The table as a page has it, for the page's script."""
+        rows = [_row(row, "td") for row in self.rows]
+        return [["table", {}, ["thead", {}, _row(self.head, "th")], ["tbody", {}, *rows]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Pairs:
 
     pairs: tuple[tuple[str, str], ...]
 
-    def html(self) -> str:
-        """The pairs as a table whose rows begin with their names."""
-        return f"<table>{''.join(_row(pair, 'th', 'td') for pair in self.pairs)}</table>"
+    def drawn(self) -> list[Json]:
+        """A table whose rows begin with the names, for the page's script."""
+        return [["table", {}, *(_row(pair, "th", "td") for pair in self.pairs)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class TextLines:
 
     lines: tuple[str, ...]
 
-    def html(self) -> str:
-        """Each line as a block."""
-        return "".join(_element("div", line) for line in self.lines)
+    def drawn(self) -> list[Json]:
+        """Each line as a block, for the page's script."""
+        return [_element("div", line) for line in self.lines]
 
 
 Part = NamedTable | Pairs | TextLines
@@ -74,21 +74,19 @@ async def draw_open_document(page: Context, kind: str, url: str) -> bool:
     text = await page.read("() => document.body ? document.body.textContent : ''")
     if not isinstance(text, str) or len(text) > MOST_CHARS:
         return False
-    # The text itself stays: paths of JSON are looked up in it. A parser drops the first line end of a `pre`.
-    source = f"<pre data-document-source hidden>\n{escape(text)}</pre>"
-    return await _draw(page, parts_of(text, kind, url), source, "")
+    return await _draw(page, parts_of(text, kind, url), "")
 
 
 async def draw_saved(page: Context, file: Path, url: str) -> bool:
     """Draws a file that the browser saved instead of showing it; False where it is no document with text."""
     text = await file_text(file, MOST_CHARS)
     parts = parts_of(text, "text/csv" if file.suffix.lower() in (".csv", ".tsv") else "text/plain", url)
-    return await _draw(page, parts, "", url)
+    return await _draw(page, parts, url)
 
 
-async def _draw(page: Context, parts: Sequence[Part], source: str, url: str) -> bool:
-    html = source + "".join(part.html() for part in parts)
-    return bool(parts) and bool(await page.read(DOCUMENT_JS, {"html": html, "url": url}))
+async def _draw(page: Context, parts: Sequence[Part], url: str) -> bool:
+    drawn = [element for part in parts for element in part.drawn()]
+    return bool(parts) and bool(await page.read(DOCUMENT_JS, {"drawn": drawn, "url": url}))
 
 
 def is_document(kind: str) -> bool:
@@ -114,20 +112,17 @@ def parts_of(text: str, kind: str, url: str) -> list[Part]:
     return [TextLines(lines)] if any(lines) else []
 
 
-# --- HTML ---------------------------------------------------------------------------------------------
+# --- elements -----------------------------------------------------------------------------------------
 
 
-def _row(cells: Sequence[str], first: str, rest: str = "") -> str:
+def _row(cells: Sequence[str], first: str, rest: str = "") -> Json:
     """A row whose first cell has the tag `first`, and the others `rest`, where it is another."""
-    inner = "".join(_element(rest or first if place else first, text) for place, text in enumerate(cells))
-    return f"<tr>{inner}</tr>"
+    return ["tr", {}, *(_element(rest or first if place else first, text) for place, text in enumerate(cells))]
 
 
-def _element(tag: str, text: str) -> str:
+def _element(tag: str, text: str) -> Json:
     """An element with a text; an address is a link."""
-    plain = escape(text)
-    inner = f'<a href="{plain}">{plain}</a>' if _ADDRESS.fullmatch(text) else plain
-    return f"<{tag}>{inner}</{tag}>"
+    return [tag, {}, ["a", {"href": text}, text] if _ADDRESS.fullmatch(text) else text]
 
 
 # --- JSON ---------------------------------------------------------------------------------------------
