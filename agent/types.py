@@ -185,7 +185,7 @@ class PageError:
     times: int = 1  # it came so often
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PageErrors:
     """Errors that pages told in some time."""
 
@@ -238,7 +238,7 @@ class Reason(StrEnum):
     CONCLUDED = "a model concluded the value, and the page does not state it word for word"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FieldSource:
     """The source of a field's value."""
 
@@ -290,7 +290,7 @@ class FieldCandidate:
     why: str  # one of `Reason`
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """One extracted record, valid against the job's schema."""
 
@@ -345,7 +345,7 @@ class Basis:
     computed: Computation | None = None  # None: nothing was computed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """One finished navigate, extract, loop or answer of a session."""
 
@@ -491,7 +491,7 @@ class Incomplete:
     why: str = ""  # what kept the rest from being given, in words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Replay:
     """The outcome of one replay of a workflow."""
 

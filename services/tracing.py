@@ -133,12 +133,12 @@ def record_lease(job: int, session: int, fence: int, began: float, **attributes:
 
 
 @contextmanager
-def span(name: str, *, below: SpanPlace | None = None, **attributes: str | int | float) -> Iterator[None]:
-    """A span around what happens inside, below `below` or the span that is open here."""
+def span(name: str, *, lease: tuple[int, int, int] | None = None, **attributes: str | int | float) -> Iterator[None]:
+    """A span around what happens inside, below a lease (its job, session and fence) or the span that is open here."""
     if _tracer is None:
         yield
         return
-    context = _context(below) if below else None
+    context = _context(lease_place(*lease)) if lease else None
     with _tracer.start_as_current_span(name, context, attributes=attributes):
         yield
 

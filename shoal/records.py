@@ -17,7 +17,7 @@ from shoal.agent.types import Audited, Sureness
 class Reply(BaseModel):
     """Base of the records: frozen, and read from JSON by the API's field names."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, defer_build=True)
 
 
 # --- parts -------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """The process that reads documents, one after another, and says what that cost. It is ended from outside.
 
-In: a line of JSON (`url`, `status`, `headers`, `arg`, `bytes`), then so many bytes of the body. Out: a line with the
-number of bytes that follow, then JSON: `seconds` of CPU time that reading took, and `read`, or `beyond` with the reason
-why only a browser can read the document.
+In: a line of JSON (`url`, `status`, `headers`, `bytes`), a line of JSON with what is asked, then so many bytes of the
+body. Out: a line with the number of bytes that follow, then JSON: `seconds` of CPU time that reading took, and `read`,
+or `beyond` with the reason why only a browser can read the document.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ def main() -> None:
     out = sys.stdout.buffer
     out.write(b"ready\n")
     out.flush()
+    last, arg = b"", dict[str, Any]()
     while line := sys.stdin.buffer.readline():
-        request = json.loads(line)
+        request, asked = json.loads(line), sys.stdin.buffer.readline()
+        if asked != last:
+            last, arg = asked, json.loads(asked)
         raw = RawDocument(
             request["url"], request["status"], request["headers"], sys.stdin.buffer.read(request["bytes"])
         )
         began = time.process_time()
         try:
-            answer: dict[str, Any] = {"read": HtmlDocument(raw).read(request["arg"]).to_json()}
+            answer: dict[str, Any] = {"read": HtmlDocument(raw).read(arg).to_json()}
         except BeyondDocument as beyond:
             answer = {"beyond": str(beyond)}
         encoded = json.dumps({**answer, "seconds": time.process_time() - began}).encode()

@@ -16,6 +16,7 @@ from typing import Any
 
 from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.document import RawDocument, ReadDocument
+from shoal.agent.support.once_each import once_each
 
 READ_S = 0.25
 """CPU time that a document may cost. The largest pages of shops cost a tenth of that."""
@@ -24,10 +25,17 @@ ANSWER_S = 2.0
 _START_S = 30.0
 _MOST_ANSWER = 8 * 1024 * 1024
 """Bytes of an answer: reading it takes the time of all sessions again."""
+_MOST_ASKED = 64
 _CHILD = "shoal.agent.documents.reader_child"
 _TOO_LONG = "reading the document takes too long"
 _ENDED = "the process that reads documents has ended"
 _NOT_STARTED = "the process that reads documents does not start"
+
+
+@once_each(_MOST_ASKED)
+def _written(arg: Mapping[str, Any]) -> bytes:
+    """The question to documents as JSON: a workflow asks all of them the same."""
+    return json.dumps(arg).encode()
 
 
 class ReaderProcess:
@@ -58,10 +66,10 @@ class ReaderProcess:
     async def _answer(self, raw: RawDocument, arg: Mapping[str, Any]) -> dict[str, Any]:
         child = self._child or await self._started()
         assert child.stdin is not None and child.stdout is not None
-        request = {"url": raw.url, "status": raw.status, "headers": dict(raw.headers), "arg": arg}
+        request = {"url": raw.url, "status": raw.status, "headers": dict(raw.headers), "bytes": len(raw.body)}
         try:
             async with asyncio.timeout(ANSWER_S):
-                child.stdin.write(json.dumps({**request, "bytes": len(raw.body)}).encode() + b"\n" + raw.body)
+                child.stdin.writelines((json.dumps(request).encode(), b"\n", _written(arg), b"\n", raw.body))
                 await child.stdin.drain()
                 size = int(await child.stdout.readline() or 0)
                 if size > _MOST_ANSWER:

@@ -14,6 +14,7 @@ from shoal.agent.support.web_addresses import address_parts
 _DIGITS = re.compile(r"\d+")
 _LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"(\s*:)?|'(?:[^'\\\n]|\\.)*'(\s*:)?|\b\d[\d.eExXa-fA-F]*\b")
 _HOOK = re.compile(r"[\s\"'](on[a-z]+|[a-z]+[-:][\w.:-]+|[@:][a-z][\w.:-]*)\s*=", re.IGNORECASE)
+_HANDLER = re.compile(r"[\s\"']on[a-z]+\s*=", re.IGNORECASE)
 _CUSTOM = re.compile(r"<([a-z][a-z0-9]*-[a-z0-9-]*)", re.IGNORECASE)
 _RUNS = re.compile(r"|module|(?:text|application)/(?:x-)?(?:java|ecma|j|live)script[\d.]*", re.IGNORECASE)
 
@@ -32,10 +33,9 @@ def signature_of(tree: LexborHTMLParser, markup: str) -> ScriptSignature:
     styles = [f"style {el.text_lexbor()}" for el in tree.css("style")]
     links = [_of_link(el.attributes) for el in tree.css("link[rel]")]
     working = [script for script in scripts if script]
-    handlers = {name.lower() for name in _HOOK.findall(markup)}
     hooks: set[str] = set()
-    if working or any(name.startswith("on") for name in handlers):
-        hooks = handlers | {name.lower() for name in _CUSTOM.findall(markup)}
+    if working or _HANDLER.search(markup):
+        hooks = {name.lower() for pattern in (_HOOK, _CUSTOM) for name in pattern.findall(markup)}
     parts = "\n".join([*working, *styles, *(link for link in links if link)])
     return ScriptSignature(hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest(), frozenset(hooks))
 

@@ -20,6 +20,7 @@ _KEPT = frozenset({"html", "head", "body", "script", "meta", "link", "title", "b
 """Elements that `rendered` keeps although no person sees them: libraries read data there."""
 _PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PLAIN_TAG = re.compile(r"[A-Za-z][A-Za-z0-9-]*", re.ASCII)
+_NOT_DRAWN = m.NONE | m.SKIPPED | m.UNSLOTTED | m.INVISIBLE
 _UNSEEN = -1
 _WIDTHS = {m.CELL: Gap.TAB, **dict.fromkeys(m.BLOCKS, Gap.LINE)}
 
@@ -209,9 +210,13 @@ class Page:
 
     # --- what is read --------------------------------------------------------------------------------------
 
-    def text(self, el: html.HtmlElement | None = None) -> str:
-        """Shown text within an element, or of the whole page: blocks on lines of their own, cells apart by tabs."""
-        root = self.root if el is None else el
+    def text(self, el: html.HtmlElement | None = None, *, drawn: bool = False) -> str:
+        """Shown text within an element, or of the whole page: blocks on lines of their own, cells apart by tabs.
+
+        Args:
+            drawn: Text that is transparent, clipped away or a choice of a closed select, too.
+        """
+        root, hidden = self.root if el is None else el, _NOT_DRAWN if drawn else m.HIDDEN
         written, number = ShownText(), self.number(root)
         around: list[int] = []  # marks of the elements around; `_UNSEEN` within what is not looked into
         for event, part in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
@@ -233,7 +238,7 @@ class Page:
                 if event == "end" and (mark := around.pop()) != _UNSEEN:
                     written.gap(_WIDTHS.get(mark & m.LAYOUT, Gap.NOTHING))
                 text = part.tail
-            if text and around and (mark := around[-1]) != _UNSEEN and not mark & m.HIDDEN:
+            if text and around and (mark := around[-1]) != _UNSEEN and not mark & hidden:
                 (written.add_preformatted if mark & m.PRE else written.add)(text)
         return str(written)
 

@@ -104,7 +104,7 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The records read from one page, checked against the schema by the session, not by the policy."""
+    """The records read from one page, checked against the schema by the session, unless they are `valid`."""
 
     records: tuple[Record, ...]
     complete: bool = True  # False: the page shows more than was read
@@ -116,6 +116,7 @@ class Extraction:
     awaited: str = ""  # what was waited for in vain, in words: what is missing may come another time
     unproven: tuple[str, ...] = ()  # fields whose value was dropped, because the page does not say it
     prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
+    valid: bool = False  # the policy has held its one record to the job's schema
 
 
 class Policy(Protocol):

@@ -102,6 +102,9 @@ def _hidden(work: Work, deps: SessionDependencies) -> Redactor:
 def _restored(work: Work, deps: SessionDependencies, hidden: Redactor) -> Work:
     """The work with the addresses that it goes by, where they were stored without a secret that stands in them."""
 
+    if not hidden.values:  # no reference stands for any
+        return work
+
     def restored(address: str) -> str:
         return hidden.restored(address, deps.secrets.resolve)
 

@@ -30,7 +30,7 @@ from shoal.agent.workflows.format.node import ActionNode
 from shoal.agent.workflows.format.version import Version
 from shoal.agent.workflows.learning.leaves import RECORDS, Leaf, LeafWays, PageLeaves
 from shoal.agent.workflows.learning.proposals import places_of_leaf
-from shoal.agent.workflows.reading.page_view import place_key, places_of, view_of
+from shoal.agent.workflows.reading.page_view import place_key, places_of, view_of, view_parameters
 from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _MOST_FIELDS, _MOST_ELEMENTS = 600, 250
@@ -84,7 +84,7 @@ async def _counted(page: Context, version: Version, detail: ReplayDetail, hidden
             counts = zip(node.target.locators, await count(page, node.target), strict=True)
             counted += [LocatorCount(node.id, way.family, way.value, number, url) for way, number in counts]
     places = places_of(version.branches)
-    view = await view_of(page, places) if places else None
+    view = await view_of(page, places, view_parameters(places)) if places else None
     for branch in version.branches if view is not None else ():
         for field in branch.fields:
             for channel in field.channels:

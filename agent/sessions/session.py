@@ -59,7 +59,8 @@ async def run(work: Work, deps: SessionDependencies) -> Outcome:
         outcome = replace(outcome, page_errors=await attempt.evidence.last_page_errors(outcome.status))
         outcome = await looked_back(outcome, attempt, deps.policy)
         lacking = await attempt.evidence.keep_traces(), await attempt.evidence.keep_recording()
-        outcome = replace(outcome, reason="; ".join(filter(None, (outcome.reason, *lacking))))
+        if any(lacking):
+            outcome = replace(outcome, reason="; ".join(filter(None, (outcome.reason, *lacking))))
     finally:
         attempt.attendance.end()
         await attempt.page.close()

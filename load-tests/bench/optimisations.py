@@ -24,15 +24,20 @@ from _loops import fan_out
 from _processes import cpu_s
 from _report import Report, Target, arguments
 from _site import demo_site, products
+from _tier_site import static_page
 from pages import SCHEMA
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.compressed_items import compress_items
+from shoal.agent.documents.document import HtmlDocument, RawDocument
 from shoal.agent.policies.extraction import extract_records
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
-from shoal.agent.spec import JobSpec
+from shoal.agent.read.by_place.elements.elements import Node
+from shoal.agent.read.by_place.elements.places import PlaceData, Places
+from shoal.agent.spec import FieldPlace, JobSpec
+from shoal.agent.workflows.reading.page_view import view_parameters
 from shoal.services import interpreter
 from shoal.services.store.database import codec
 from shoal.services.store.store import Store
@@ -42,6 +47,7 @@ RECORDS = 300_000
 READS = 300
 IDS = 2_000
 ITEMS = 20_000
+DOCUMENTS = 200
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,30 @@ def _arrays(server: str, n: int) -> Callable[[bool], Awaitable[float]]:
             return time.process_time() - before
 
     return cost
+
+
+DOCUMENT = RawDocument(
+    "http://shop.example/static/1", 200, {"content-type": "text/html; charset=utf-8"}, static_page(1)
+)
+_WAYS = ("h1", 'h1[itemprop="name"]', "main > h1", ".price", '[itemprop="price"]', "main > div > span")
+
+
+async def _elements(once: bool) -> float:
+    """CPU seconds of reading a document at two elements that three selectors each lead to."""
+    asked = view_parameters([FieldPlace(select=way) for way in _WAYS])
+
+    def anew(self: Places, el: Node, how: str, attribute: str | None = None) -> PlaceData:
+        self._made.clear()
+        return place(self, el, how, attribute)
+
+    place, began = Places.place, time.process_time()
+    try:
+        Places.place = place if once else anew  # type: ignore[method-assign]
+        for _ in range(DOCUMENTS):
+            HtmlDocument(DOCUMENT).read(asked)
+    finally:
+        Places.place = place  # type: ignore[method-assign]
+    return time.process_time() - began
 
 
 async def _compressed(compressed: bool) -> float:
@@ -205,6 +235,7 @@ async def measure_all(rounds: int, only: str, quick: bool, report: Report) -> No
                 Optimisation("the collector's passes (interpreter.tune)", 2.0, _interpreter("collector")),
                 Optimisation("turns of threads (interpreter.tune)", 1.5, _interpreter("reads")),
                 Optimisation("arrays as text for PostgreSQL (codec.dump_array)", 2.0, _arrays(new(), IDS)),
+                Optimisation("an element read once for all ways to it (Places.place)", 1.05, _elements),
                 Optimisation("a loop's items compressed (compressed_items)", 5.0, _compressed),
             ):
                 if only in optimisation.what:

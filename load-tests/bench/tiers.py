@@ -37,6 +37,8 @@ from shoal.services.cluster.embedded import Cluster
 _FLOORS = str(Path(__file__).resolve().parent / "_tier_floors.py")
 _FETCHES = 16
 """Requests at once of the programs without a browser."""
+_LOOK_S = 2.0
+"""From one look at the job to the next: each shows all addresses of its loop, which no row of the table is about."""
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -84,7 +86,7 @@ async def shoal(cluster: Cluster, urls: Sequence[str], job: dict[str, Any]) -> t
     with TreeCpu() as cpu:
         started = time.time()
         async with httpx.AsyncClient(base_url=cluster.url, timeout=60) as client:
-            row = await run_job(client, spec)
+            row = await run_job(client, spec, look_s=_LOOK_S)
             lines = (await client.get(f"/v1/jobs/{row['id']}/results")).text.splitlines()
     seconds = datetime.fromisoformat(row["finished_at"]).timestamp() - started
     told = [json.loads(line) for line in lines]

@@ -58,7 +58,7 @@ log = structlog.get_logger()
 _PULL_S = 20.0
 """Seconds that a pull waits for the first report; well under any time-out between dispatcher and worker."""
 
-_RUN_DELAY_S = 0.05
+_RUN_DELAY_S = 0.25
 """Seconds that reports of a run wait for others, while more of the run waits."""
 
 MOST_LINKS = 4
@@ -186,8 +186,12 @@ class Worker:
         self._idle.set()
 
     def _needs_work(self) -> bool:
-        """Return whether its slots run dry soon. Beside a run that goes on, reports wait for company."""
-        return len(self._queue) <= self._config.slots // 2 and not len(self._runs)
+        """Return whether it runs dry soon. Beside a run that goes on, reports wait for company."""
+        return self._is_dry and not len(self._runs)
+
+    @property
+    def _is_dry(self) -> bool:
+        return len(self._queue) <= self._config.slots // 2
 
     async def submit(self, works: Sequence[Work]) -> None:
         """Queues sessions; each starts as soon as a slot is free. A worker that ends gives them back at once.
@@ -237,6 +241,8 @@ class Worker:
                 self._give_back(set(self._runs.sessions(work.job)))  # the site wants to be left alone for a while
         else:
             self._slots.give_back()
+            if self._is_dry:  # whatever runs go on
+                self._outbox.hurry()
         if not self._slots.busy and not self._runs.under_way:
             self._idle.set()
         self._fill_slots()
@@ -258,7 +264,8 @@ class Worker:
                 browser: Browser = await stack.enter_async_context(lazy or owner.lend())
                 navigation_guard = self._parts.navigation_guard(work, held.journal)
                 reading = self._document_reading(work, navigation_guard)
-                if work.earlier is not None and work.item is not None and reading is not None:
+                compared = work.learned is LearnedUse.SHADOW  # it is read, though its page may not have changed
+                if work.earlier is not None and work.item is not None and reading is not None and not compared:
                     state = self._logins.state(work.job) or (work.checkpoint and work.checkpoint.storage_state)
                     now = await page_now(browser, reading, work.item, work.earlier, state)
                     if now.outcome is not None:
@@ -272,8 +279,8 @@ class Worker:
                     attendance=held.attendance,
                     logins=self._logins,
                 )
-                lease = tracing.lease_place(work.job, work.session, work.fence)
-                with tracing.span("run session", below=lease, session=work.session, attempt=work.attempt):
+                lease = work.job, work.session, work.fence
+                with tracing.span("run session", lease=lease, session=work.session, attempt=work.attempt):
                     outcome = await session.run(work, deps)
                 if isinstance(deps.policy, (WorkflowPolicy, DocumentPolicy)):
                     for of, family in deps.policy.hits:
@@ -308,7 +315,7 @@ class Worker:
             AgentError: the job names a policy that is not there.
         """
         client = self._parts.documents(work.tenant)
-        learned = work.learned in (LearnedUse.REPLAY, LearnedUse.AUDIT)
+        learned = work.learned in (LearnedUse.SHADOW, LearnedUse.REPLAY, LearnedUse.AUDIT)
         if client is None or work.item is None or not work.item.is_link:
             return None
         if not documents_serve(work.spec, learned=learned):
@@ -316,10 +323,10 @@ class Worker:
         trust, own = self._sites.of(work.job, host_of(work.item.value)), None
         if trust.refused and not trust.turned_away and (own := OwnReading.of(work.spec, work.item)) is not None:
             trust = self._sites.of(work.job, host_of(work.item.value), own_requests=True)
+        audited, shadowed = work.learned is LearnedUse.AUDIT, work.learned is LearnedUse.SHADOW
         # A model reads the page, too, at the same moment.
-        audited = work.learned is LearnedUse.AUDIT
-        opened = audited and not self._parts.policy(work.spec).instant
-        if trust.refused or (opened and own is None):
+        by_model = (audited or shadowed) and not self._parts.policy(work.spec).instant
+        if trust.refused or (by_model and (shadowed or own is None)):
             return None
 
         def count_document(outcome: DocumentOutcome) -> None:
@@ -334,8 +341,8 @@ class Worker:
             count_document,
             reader,
             own,
-            sampled=opened,
-            audited=audited and not opened,
+            sampled=by_model or shadowed,  # the rules' shadow teaches what documents are worth: the next ones may count
+            audited=audited and not by_model,
         )
 
     # --- the dispatcher's side -----------------------------------------------------------------------

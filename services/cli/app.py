@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from shoal.services.cli.command_table import CommandTable
+from shoal.services.cli.command_table import CommandTable, command_group
 
-app = typer.Typer(
+app = command_group(
     name="shoal",
     cls=CommandTable,
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
     help="Shoal: browser automation on a cluster. Records go to stdout, everything else to stderr.\n\n"
     "Exit codes: 0 done, 1 the job failed, 2 wrong usage, 3 something is missing around it, 4 done in part, "
     "130 interrupted.",
@@ -28,7 +26,7 @@ def options(
 ) -> None:
     """Options before the command."""
     if show_version:
-        print(version("shoal"))
+        print(import_module("importlib.metadata").version("shoal"))
         raise typer.Exit
 
 

@@ -7,19 +7,25 @@ from contextlib import asynccontextmanager
 
 from shoal.api import Api
 from shoal.connect import find_gateway
-from shoal.embedded import own_gateway
 from shoal.errors import GatewayUnreachable
+from shoal.services.cli import heavy
 from shoal.services.cli.ending import BadUsage, tell
-from shoal.services.settings import Settings
+from shoal.services.settings import Settings, load_settings
 
 
-def client_of(settings: Settings, gateway: str) -> Api:
-    """A client of the gateway that the option or the setting names, or of the cluster that runs on this machine.
+def client_of(gateway: str) -> Api:
+    """Return a client of the gateway that the option or the setting names, or of the cluster that runs on this machine.
+
+    Logs are not set up: nothing of ours logs in a command that asks a gateway.
 
     Raises:
         GatewayUnreachable: there is none.
-        Usage: its address is none.
+        BadUsage: its address is none.
     """
+    return _client(load_settings(), gateway)
+
+
+def _client(settings: Settings, gateway: str) -> Api:
     url = find_gateway(settings, gateway)
     if not url:
         raise GatewayUnreachable("no gateway is named, and no Shoal runs on this machine with this data folder")
@@ -32,8 +38,8 @@ def client_of(settings: Settings, gateway: str) -> Api:
 async def client_or_cluster(settings: Settings, gateway: str) -> AsyncIterator[Api]:
     """A client of a gateway that exists, else of a cluster that lives as long as the context."""
     if find_gateway(settings, gateway):
-        async with client_of(settings, gateway) as client:
+        async with _client(settings, gateway) as client:
             yield client
         return
-    async with own_gateway(settings, lambda stage: tell(f"{stage} …")) as client:
+    async with heavy.own_gateway(settings, lambda stage: tell(f"{stage} …")) as client:
         yield client

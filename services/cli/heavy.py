@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from contextlib import AbstractAsyncContextManager
     from typing import Any
 
+    from shoal.api import Api
     from shoal.services.cluster.supervisor import Supervisor
     from shoal.services.doctor import Finding
     from shoal.services.settings import Settings
@@ -30,6 +31,17 @@ def supervised(settings: Settings, *, health_port: int | None) -> AbstractAsyncC
     """See `shoal.services.cluster.supervisor.supervised`."""
     module = import_module("shoal.services.cluster.supervisor")
     return cast("AbstractAsyncContextManager[Supervisor]", module.supervised(settings, health_port=health_port))
+
+
+def set_up_logs(level: str, form: str) -> None:
+    """See `shoal.services.logs.set_up`."""
+    import_module("shoal.services.logs").set_up(level, form)
+
+
+def own_gateway(settings: Settings, tell: Callable[[str], None]) -> AbstractAsyncContextManager[Api]:
+    """See `shoal.embedded.own_gateway`."""
+    module = import_module("shoal.embedded")
+    return cast("AbstractAsyncContextManager[Api]", module.own_gateway(settings, tell))
 
 
 def open_store(url: str, *, migrate: bool) -> Coroutine[Any, Any, Store]:

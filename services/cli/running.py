@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from shoal.services import logs
+from shoal.services.cli import heavy
 from shoal.services.cli.ending import EXPECTED, Exit, exit_of, sentences, tell
 from shoal.services.settings import Settings, load_settings
 
@@ -24,7 +24,7 @@ def settings_of_process(*, serves: bool = False, **overrides: object) -> Setting
     """
     settings = load_settings(**overrides)
     asked = serves or "log_level" in settings.model_fields_set
-    logs.set_up(settings.log_level if asked else "warning", settings.log_format)
+    heavy.set_up_logs(settings.log_level if asked else "warning", settings.log_format)
     return settings
 
 

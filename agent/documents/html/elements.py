@@ -154,9 +154,8 @@ class DocumentElements(Elements):
             raise BeyondDocument("the document has no body")
         self.root: LexborNode = root
         self.body: LexborNode = tree.body
-        self.kinds: set[str] = set()
         self._base = base
-        self._shown: dict[int, bool] = {}
+        self._shown: dict[int, tuple[bool, frozenset[str]]] = {}  # with the kinds of elements that it rests on
         self._kind: dict[int, str] = {}
         self._attributes: dict[int, dict[str, str | None]] = {}
 
@@ -179,6 +178,9 @@ class DocumentElements(Elements):
 
     def below(self, scope: Node, tags: tuple[str, ...] = (), attribute: str = "") -> list[Node]:
         """Elements in `scope` of these tags, with this attribute where one is named, in order."""
+        only = scope.first_child
+        if only is None or (only.is_text_node and only.next is None):
+            return []  # most elements that are asked; the parser would take the selector apart for each
         several = cast(LexborNode, scope).css(_css(tags, attribute))
         return [el for el in several if el.mem_id != scope.mem_id]
 
@@ -210,15 +212,19 @@ class DocumentElements(Elements):
         Raises:
             BeyondDocument: that depends on what only a browser knows.
         """
-        self.note(el)
-        known = self._shown.get(el.mem_id)
-        if known is None:
-            around = self.parent(el)
-            known = self._shows_itself(el, around) and (around is None or self.is_rendered(around))
-            self._shown[el.mem_id] = known
-        elif (around := self.parent(el)) is not None:
-            self.is_rendered(around)  # a field that asks later depends on the same elements
-        return known
+        shown, kinds = self._shown.get(el.mem_id) or self._rendering(el)
+        self.kinds |= kinds
+        return shown
+
+    def _rendering(self, el: Node) -> tuple[bool, frozenset[str]]:
+        """Return whether a browser shows it, and the kinds of the elements that say so: it, and those around."""
+        around = self.parent(el)
+        shown, kinds = self._shows_itself(el, around), frozenset({self._kind_of(el)})
+        if shown and around is not None:
+            shown, above = self._shown.get(around.mem_id) or self._rendering(around)
+            kinds |= above
+        self._shown[el.mem_id] = shown, kinds
+        return shown, kinds
 
     def _shows_itself(self, el: Node, around: Node | None) -> bool:
         tag = str(el.tag)
@@ -265,12 +271,15 @@ class DocumentElements(Elements):
 
     def note(self, el: Node) -> None:
         """Notes the kind of an element of which style was asked."""
-        kind = self._kind.get(el.mem_id)
-        if kind is None:
-            kind = self._kind[el.mem_id] = self._kind_of(el)
-        self.kinds.add(kind)
+        self.kinds.add(self._kind_of(el))
 
     def _kind_of(self, el: Node) -> str:
+        kind = self._kind.get(el.mem_id)
+        if kind is None:
+            kind = self._kind[el.mem_id] = self._made_kind(el)
+        return kind
+
+    def _made_kind(self, el: Node) -> str:
         given = self.attributes(el)
         names = " ".join(sorted(given))
         attributes = [f"{name}={_DIGITS.sub('#', given[name] or '')}" for name in _TELLING if name in given]

@@ -10,8 +10,9 @@ from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import LOG_IN, Extraction, SessionState
 from shoal.agent.policies.rules.fields.extraction import extract_page
+from shoal.agent.policies.rules.forms.document_forms import read_form_page, read_opening_page
 from shoal.agent.policies.rules.forms.filling import decide_filling
-from shoal.agent.policies.rules.forms.form import FormPage, read_form_page
+from shoal.agent.policies.rules.forms.form import FormPage
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.policies.rules.lists.collect import Collector
 from shoal.agent.policies.rules.lists.following import read_whole_list
@@ -65,9 +66,9 @@ class RulesPolicy:
         seen = await state.observe()
         if goal.startswith(OPEN) and (row := await decide_row(state, seen, steps)) is not None:
             return row
-        page = await read_form_page(state.page, seen)
         if goal.startswith(OPEN):
-            return decide_opening(seen, page, to_open(state.item), steps)
+            return decide_opening(seen, await read_opening_page(state.page, seen), to_open(state.item), steps)
+        page = await read_form_page(state.page, seen)
         locale = state.spec.browser.locale
         decision = decide_filling(
             replace(page, lang=locale) if locale else page,  # who wrote the job wrote its details

@@ -84,7 +84,7 @@ class DocumentPolicy:
         enough = document is not None and document.record is not None
         if document is not None and document.record is not None and not self._audited:
             self._read(document)
-            return Extraction((document.record,))
+            return Extraction((document.record,), valid=extract is not None and not extract.many)
         rendered = partial(read_rendered, *asked, locale=locale)
         if document is not None and not enough:
             await rendered()  # so that it is known of the site's documents that this one was not enough

@@ -1,7 +1,8 @@
-"""Pages that answer with success and stand in the place of a loop's item."""
+"""Pages that answer with success and stand in the place of a loop's item, or of a job's page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,8 @@ _CHARS_JS = "() => document.body ? document.body.innerText.length : 0"
 async def refuse_other_page(page: Context, item: LoopItem) -> None:
     """Lets a page pass that is not plainly another one in the place of the item's.
 
-    A page is that of its item where the link to it is called as the page is: a manual has a page on "404".
+    A page is that of its item where the link to it, or the job's goal, is called as the page is: a manual has a page on
+    "404".
 
     Raises:
         AccessDenied: a login or a puzzle stands there, or a text that refuses access.
@@ -41,13 +43,13 @@ async def refuse_other_page(page: Context, item: LoopItem) -> None:
     for name in names:
         error = error_of(name, is_short=chars < SHORT)
         if error is not None and not _is_of(item, name):
-            raise error(f"{url} shows {name!r} instead of the item's page", url=url)
+            raise error(f"{url} shows {name!r} instead of the page that was asked for", url=url)
     if puzzle and chars < SHORT // 3 and not any(_is_of(item, name) for name in names):
-        raise AccessDenied(f"{url} shows a puzzle for people instead of the item's page", url=url)
+        raise AccessDenied(f"{url} shows a puzzle for people instead of the page that was asked for", url=url)
 
 
 def _is_of(item: LoopItem, name: str) -> bool:
     """Return whether the link to the item's page is called so, or leads to an address that is."""
     words = squash(name)
-    label, path = squash(item.label), squash(address_parts(item.value).path.replace("/", " "))
+    label, path = squash(item.label), squash(re.sub(r"[\W_]+", " ", address_parts(item.value).path))
     return bool(words) and (words in label or words in path or words.replace(" ", "") in path.replace(" ", ""))

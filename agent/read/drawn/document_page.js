@@ -1,46 +1,19 @@
 (arg) => {
-  // Draws what a document states as tables and lines, so that it is read as a page is. `arg`: `parts` ({head, rows}, {facts}
-  // or {lines}), `url` of a document that the browser saved instead of showing it, '' for one that is shown.
+  // Puts `arg.drawn`, elements as [tag, properties, ...content], in the place of a document that is no HTML. `arg.url`:
+  // address of one that the browser saved instead of showing it, '' for one that is shown. The text of the latter stays:
+  // paths of JSON are looked up in it. Documents may forbid that HTML is made of texts, so that each element is made.
   const root = document.documentElement;
   if (arg.url && location.href !== 'about:blank') return false;
-  const shown = document.body ? document.body.textContent : '';
-  if (!document.body) root.append(document.createElement('body'));
-  document.body.replaceChildren();
-  root.lang = root.lang || 'en';
-  if (arg.url) root.dataset.documentUrl = arg.url;
-  else {  // the text itself stays: paths of JSON are looked up in it
-    const source = document.createElement('pre');
-    source.dataset.documentSource = '';
-    source.hidden = true;
-    source.textContent = shown;
-    document.body.append(source);
-  }
-  const made = (tag, text) => {
-    const el = document.createElement(tag);
-    if (/^https?:\/\/\S+$/.test(text)) {
-      const link = document.createElement('a');
-      link.href = text;
-      link.textContent = text;
-      el.append(link);
-    } else el.textContent = text;
+  const make = ([tag, properties, ...content]) => {
+    const el = Object.assign(document.createElement(tag), properties);
+    el.append(...content.map((part) => typeof part === 'string' ? part : make(part)));
     return el;
   };
-  const row = (cells, tags) => {
-    const tr = document.createElement('tr');
-    tr.append(...cells.map((text, i) => made(tags[Math.min(i, tags.length - 1)], text)));
-    return tr;
-  };
-  for (const part of arg.parts) {
-    if (part.lines) { document.body.append(...part.lines.map((text) => made('div', text))); continue; }
-    const table = document.createElement('table');
-    if (part.facts) table.append(...part.facts.map((pair) => row(pair, ['th', 'td'])));
-    else {
-      const head = document.createElement('thead'), body = document.createElement('tbody');
-      head.append(row(part.head, ['th']));
-      body.append(...part.rows.map((cells) => row(cells, ['td'])));
-      table.append(head, body);
-    }
-    document.body.append(table);
-  }
+  if (!document.body) root.append(document.createElement('body'));
+  const source = make(['pre', { hidden: true }, document.body.textContent]);
+  source.dataset.documentSource = '';
+  document.body.replaceChildren(...(arg.url ? [] : [source]), ...arg.drawn.map((element) => make(element)));
+  root.lang = root.lang || 'en';
+  if (arg.url) root.dataset.documentUrl = arg.url;
   return true;
 }

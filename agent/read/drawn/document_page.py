@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ _MOST_ROWS = 5_000
 _MOST_LINES = 20_000
 _DEEPEST = 4
 _DELIMITERS = ",;\t|"
+_ADDRESS = re.compile(r"https?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,10 @@ class NamedTable:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
-    def drawn(self) -> dict[str, Json]:
-        """The same for the page's script."""
-        return {"head": list(self.head), "rows": [list(row) for row in self.rows]}
+    def drawn(self) -> list[Json]:
+        """The table as a page has it, for the page's script."""
+        rows = [_row(row, "td") for row in self.rows]
+        return [["table", {}, ["thead", {}, _row(self.head, "th")], ["tbody", {}, *rows]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,9 @@ class Pairs:
 
     pairs: tuple[tuple[str, str], ...]
 
-    def drawn(self) -> dict[str, Json]:
-        """The same for the page's script."""
-        return {"facts": [list(pair) for pair in self.pairs]}
+    def drawn(self) -> list[Json]:
+        """A table whose rows begin with the names, for the page's script."""
+        return [["table", {}, *(_row(pair, "th", "td") for pair in self.pairs)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,9 @@ class TextLines:
 
     lines: tuple[str, ...]
 
-    def drawn(self) -> dict[str, Json]:
-        """The same for the page's script."""
-        return {"lines": list(self.lines)}
+    def drawn(self) -> list[Json]:
+        """Each line as a block, for the page's script."""
+        return [_element("div", line) for line in self.lines]
 
 
 Part = NamedTable | Pairs | TextLines
@@ -71,15 +74,19 @@ async def draw_open_document(page: Context, kind: str, url: str) -> bool:
     text = await page.read("() => document.body ? document.body.textContent : ''")
     if not isinstance(text, str) or len(text) > MOST_CHARS:
         return False
-    parts = parts_of(text, kind, url)
-    return bool(parts) and bool(await page.read(DOCUMENT_JS, {"parts": [part.drawn() for part in parts], "url": ""}))
+    return await _draw(page, parts_of(text, kind, url), "")
 
 
 async def draw_saved(page: Context, file: Path, url: str) -> bool:
     """Draws a file that the browser saved instead of showing it; False where it is no document with text."""
     text = await file_text(file, MOST_CHARS)
     parts = parts_of(text, "text/csv" if file.suffix.lower() in (".csv", ".tsv") else "text/plain", url)
-    return bool(parts) and bool(await page.read(DOCUMENT_JS, {"parts": [part.drawn() for part in parts], "url": url}))
+    return await _draw(page, parts, url)
+
+
+async def _draw(page: Context, parts: Sequence[Part], url: str) -> bool:
+    drawn = [element for part in parts for element in part.drawn()]
+    return bool(parts) and bool(await page.read(DOCUMENT_JS, {"drawn": drawn, "url": url}))
 
 
 def is_document(kind: str) -> bool:
@@ -103,6 +110,19 @@ def parts_of(text: str, kind: str, url: str) -> list[Part]:
         return [table] if (table := _of_csv(text)) is not None else []
     lines = tuple(line.rstrip() for line in text.splitlines()[:_MOST_LINES])
     return [TextLines(lines)] if any(lines) else []
+
+
+# --- elements -----------------------------------------------------------------------------------------
+
+
+def _row(cells: Sequence[str], first: str, rest: str = "") -> Json:
+    """A row whose first cell has the tag `first`, and the others `rest`, where it is another."""
+    return ["tr", {}, *(_element(rest or first if place else first, text) for place, text in enumerate(cells))]
+
+
+def _element(tag: str, text: str) -> Json:
+    """An element with a text; an address is a link."""
+    return [tag, {}, ["a", {"href": text}, text] if _ADDRESS.fullmatch(text) else text]
 
 
 # --- JSON ---------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ MOST_ELEMENTS = 40_000
 
 async def page_on(document: PageDocument) -> Page | None:
     """The page's tree; None where it is too large to be read in good time."""
-    page = await _read_tree(document)
+    page = await read_tree(document)
     return None if is_large(page) else page
 
 
@@ -27,14 +27,15 @@ async def drawn_page(document: Context, find: Mapping[str, str] | None = None) -
     Args:
         find: selectors by name, whose elements the page's `matches` names.
     """
-    page = await _read_tree(document, find)
+    page = await read_tree(document, find)
     drawn = "html" in page.content_type or page.root.find(".//pre[@data-document-source]") is not None
     if drawn or not await draw_open_document(document, page.content_type, page.url):
         return page
-    return await _read_tree(document, find)
+    return await read_tree(document, find)
 
 
-async def _read_tree(document: PageDocument, find: Mapping[str, str] | None = None) -> Page:
+async def read_tree(document: PageDocument, find: Mapping[str, str] | None = None) -> Page:
+    """The page's tree, however large."""
     answer = await document.read(SCRIPT, {"boxes": False, "find": dict(find or {})})
     return await asyncio.to_thread(page_of_answer, answer)
 

@@ -18,6 +18,17 @@ SKIPPED = frozenset(
 _MESSY = re.compile(r"[^\S\n ]|  | \n|\n[ \n]")
 
 
+_NOTE = re.compile(r"\[ ?(?:\w{1,3}|note \d{1,3}) ?\]|[*†‡]{1,3}")
+
+
+def is_note_mark(el: HtmlElement) -> bool:
+    """True for the mark of a note, "[1]" or a raised link to another place of the page: it is no part of a value."""
+    text = one_line(el.text_content()) if el.tag == "sup" else ""
+    if not text or _NOTE.fullmatch(text):
+        return bool(text)
+    return len(text) <= 4 and any((link.get("href") or "").startswith("#") for link in el.iterdescendants("a"))
+
+
 def one_line(text: str) -> str:
     """A text with single spaces."""
     return " ".join(text.split())

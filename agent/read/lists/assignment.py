@@ -46,6 +46,11 @@ def assign(fields: Sequence[ListField], columns: Sequence[Column], records: int)
                     grown.append((score + fitness + worth, {**taken, asked.name: place}))
         beam = sorted(grown, key=lambda each: -each[0])[:_BEAM]
     score, taken = beam[0]
+    described = (
+        asked.name for asked in fields if asked.name in taken and asked.is_described_by(columns[taken[asked.name]])
+    )
+    for name in list(described):
+        taken = {each: place for each, place in taken.items() if each != name}
     return Assignment(
         score, {name: _whole(place, taken, columns, options[name]) for name, place in taken.items()}, options
     )
@@ -61,7 +66,8 @@ def _whole(
     part = columns[place]
     if part.whole or part.kind != "text" or str(part.source[-1]) not in ("head", "rest"):
         return place
-    if any(columns[other].source[:3] == part.source[:3] for other in taken.values() if other != place):
+    others = [columns[other] for other in taken.values() if other != place]
+    if any(other.source[:3] == part.source[:3] and not is_counted(other) for other in others):
         return place
     whole = next((at for _, at in options if columns[at].source == part.source[:-1] and columns[at].whole), place)
     pairs = zip(columns[whole].values, part.values, strict=True)
@@ -72,7 +78,11 @@ def _whole(
 def _options(asked: ListField, columns: Sequence[Column], records: int) -> list[tuple[float, int]]:
     least = LEAST_FIT.get(asked.kind, LEAST_FIT_OF_OTHERS)
     fits = [(fit_of_column(asked, column, records), place) for place, column in enumerate(columns)]
-    return sorted((each for each in fits if each[0] > least), reverse=True)[:_OPTIONS]
+    fitting = [each for each in fits if each[0] > least]
+    amounts = {tuple(column.values) for column in columns if column.kind == "money"}
+    if asked.kind == "money" and len(amounts) > 1:
+        fitting = [each for each in fitting if not asked.is_other_amount(columns[each[1]])]
+    return sorted(fitting, reverse=True)[:_OPTIONS]
 
 
 def _turn(asked: ListField, options: dict[str, list[tuple[float, int]]]) -> tuple[bool, bool, float]:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from pathlib import Path
+from functools import cached_property
+from itertools import groupby, islice
 from typing import Self
 
+from lxml.html import HtmlElement
+
 from shoal.agent.browser import Context
+from shoal.agent.page.page import Page
+from shoal.agent.read.drawn.page_tree import page_on
+from shoal.agent.read.facts.texts import one_line
 from shoal.agent.read.lists.pieces import joined
 from shoal.agent.read.lists.runs import Run
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, phrase
-from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 
-EMPTY_PAGE_JS = (Path(__file__).parent / "empty_page.js").read_text(encoding="utf-8")
-
-_SAID = r"\b(?:no|none|not|nothing|0|zero|empty|keine|leer|aucune?|vide|sin|hay|nessun|geen)\b"
-"""For the page's script: each message of emptiness has one of these words."""
+_MAY_SAY = re.compile(r"\b(?:no|none|not|nothing|0|zero|empty|keine|leer|aucune?|vide|sin|hay|nessun|geen)\b", re.I)
+"""Each message of emptiness has one of these words."""
 _LONGEST = 120
 """Characters. "No data is lost" in a paragraph says nothing of a list; a message stands on a line of its own."""
 
@@ -83,16 +85,9 @@ class EmptyPage:
     about: str = ""  # title and headings of the first level
 
     @classmethod
-    def of(cls, answer: Mapping[str, Json]) -> Self:
-        """The page that the script sent."""
-        lines = [(str(line["text"]), bool(line["beside"])) for line in answer["lines"]]
-        return cls(
-            tuple(text for text, beside in lines if not beside),
-            tuple(text for text, beside in lines if beside),
-            int(answer["entries"]),
-            str(answer["first"]),
-            str(answer["about"]),
-        )
+    def of(cls, page: Page) -> Self:
+        """The words and the entries of a page."""
+        return cls(*_Look(page).words())
 
     def empty_message(self, asked: frozenset[str]) -> str:
         """The line that says that the list that is asked for is empty; "" where none does.
@@ -156,9 +151,162 @@ def _things(line: str) -> Iterator[frozenset[str]]:
 
 
 async def read_empty_page(page: Context) -> EmptyPage:
-    """Return what the open page says of having nothing to list, in one call;
-    a page that takes no scripts says nothing.
-    """
-    answer = await page.read(EMPTY_PAGE_JS, {"said": _SAID})
-    parsed = readable_json(answer) if isinstance(answer, str) else answer
-    return EmptyPage.of(parsed) if isinstance(parsed, Mapping) else EmptyPage()
+    """Return what the open page says of having nothing to list; one that is too large to be read says nothing."""
+    tree = await page_on(page)
+    return EmptyPage() if tree is None else EmptyPage.of(tree)
+
+
+# --- looking ------------------------------------------------------------------------------------------
+
+_MOST_LINES = 40
+_LEAST_ENTRIES, _LEAST_ROWS = 3, 2
+_FIRST_CHARS = 80
+_LANDMARK_TAGS = frozenset({"nav", "aside", "dialog"})
+_LANDMARK_ROLES = frozenset(
+    "navigation complementary contentinfo banner dialog menu menubar listbox tablist".split()  # noqa: SIM905
+)
+_CONTROLS = frozenset({"button", "label", "summary", "option"})
+_CONTROL_ROLES = frozenset({"button", "tab", "option", "menuitem"})
+_WAYS = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|pagination|paginator|pager)(?:[\s_-]|$)", re.I
+)
+_BESIDE = re.compile(
+    r"(?:^|[\s_-])(?:cart|minicart|basket|bag|wishlist|footer|sidebar|cookies?|consent)(?:[\s_-]|$)", re.I
+)
+_NO_TEXT = frozenset({"script", "style", "noscript", "template"})
+_NO_LISTS = frozenset({"select", "datalist", "tr", "head"})
+
+
+class _Look:
+    """One look at a page for messages of emptiness, and for the run of entries that it shows all the same."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._body = page.root.find("body")
+        self._is_way: dict[HtmlElement, bool] = {}
+
+    def words(self) -> tuple[tuple[str, ...], tuple[str, ...], int, str, str]:
+        """Lines of its content, lines beside it, the number of entries, the text of the first, title and headings."""
+        entries = self._entries()
+        first = one_line(entries[0].text_content())[:_FIRST_CHARS] if entries else ""
+        titles = (*islice(self._page.root.iter("title"), 1), *islice(self._page.root.iter("h1"), 3))
+        lines, beside = (
+            tuple(line for line, el in self._lines if self._stands_beside(el) is is_beside)
+            for is_beside in (False, True)
+        )
+        return lines, beside, len(entries), first, " ".join(one_line(el.text_content()) for el in titles)
+
+    @cached_property
+    def _lines(self) -> Sequence[tuple[str, HtmlElement]]:
+        """Short lines that may be such messages, each with the element that holds it."""
+        return list(islice(self._all_lines(), _MOST_LINES))
+
+    def _all_lines(self) -> Iterator[tuple[str, HtmlElement]]:
+        for el in () if self._body is None else self._body.iterdescendants():
+            if not isinstance(el.tag, str) or el.tag in _NO_TEXT or not _has_own_text(el):
+                continue
+            text = el.text_content()
+            if len(text) <= 4 * _LONGEST and _MAY_SAY.search(text) and self._page.is_visible(el):
+                for line in map(one_line, self._page.text(el).split("\n")):
+                    if len(line) <= _LONGEST and _MAY_SAY.search(line):
+                        yield line, el
+
+    def _stands_beside(self, el: HtmlElement) -> bool:
+        """True where an element stands outside of the page's content, or is part of a control."""
+        return self._leads(el) or any(
+            up.tag in _CONTROLS
+            or up.get("role") in _CONTROL_ROLES
+            or (up.tag == "a" and up.get("href") is not None)
+            or _BESIDE.search(_names(up))
+            for up in self._around(el)
+        )
+
+    def _leads(self, el: HtmlElement) -> bool:
+        """True for a menu, a margin, a header or footer of the document, and for what is in one."""
+        is_way = self._is_way.get(el)
+        if is_way is None:
+            around = el.getparent()
+            is_way = self._is_way[el] = el is not self._body and (
+                self._is_landmark(el) or (around is not None and self._leads(around))
+            )
+        return is_way
+
+    def _is_landmark(self, el: HtmlElement) -> bool:
+        if el.tag in _LANDMARK_TAGS or el.get("role") in _LANDMARK_ROLES or _WAYS.search(_names(el)):
+            return True
+        parts = ("main", "article", "section")
+        return el.tag in ("header", "footer") and not any(
+            up.tag in parts or up.get("role") == "main" for up in el.iterancestors()
+        )
+
+    def _around(self, el: HtmlElement) -> Iterator[HtmlElement]:
+        """The element and what it stands in, up to the body."""
+        at: HtmlElement | None = el
+        while at is not None and at is not self._body:
+            yield at
+            at = at.getparent()
+
+    # --- entries --------------------------------------------------------------------------------------
+
+    def _entries(self) -> Sequence[HtmlElement]:
+        """The longest run of alike entries in the page's content."""
+        root = self._content()
+        longest: Sequence[HtmlElement] = ()
+        for parent in () if root is None else root.iter():
+            if (
+                len(parent) < _LEAST_ROWS
+                or parent.tag in _NO_LISTS
+                or next(parent.iterancestors("svg"), None) is not None
+            ):
+                continue
+            for alike in _by_kind(parent):
+                is_rows = alike[0].tag == "tr"
+                least = max(_LEAST_ROWS if is_rows else _LEAST_ENTRIES, len(longest) + 1)
+                if len(alike) < least:
+                    continue
+                entries = [el for el in alike if (not is_rows or _has_cells(el)) and self._is_entry(el)]
+                if len(entries) >= least and not self._leads(parent):
+                    longest = entries
+        return longest
+
+    def _content(self) -> HtmlElement | None:
+        """The page's only shown main part, where no message stands outside of it; else its body."""
+        mains = [el for el in self._page.elements if el.tag == "main" or el.get("role") == "main"]
+        shown = [el for el in mains if self._page.is_visible(el)]
+        if len(shown) != 1 or not all(
+            self._stands_beside(el) or el is shown[0] or shown[0] in el.iterancestors() for _, el in self._lines
+        ):
+            return self._body
+        return shown[0]
+
+    def _is_entry(self, el: HtmlElement) -> bool:
+        """True where it leads somewhere or has a number; advice for another search does neither."""
+        text = el.text_content()
+        if not text.strip() or not self._page.is_visible(el):
+            return False
+        return any(link.get("href") is not None for link in el.iter("a")) or re.search(r"[0-9]", text) is not None
+
+
+def _is_drawn(el: HtmlElement) -> bool:
+    """True within a drawing."""
+    return next(el.iterancestors("svg"), None) is not None
+
+
+def _has_own_text(el: HtmlElement) -> bool:
+    return bool(el.text and el.text.strip()) or any(child.tail and child.tail.strip() for child in el)
+
+
+def _has_cells(row: HtmlElement) -> bool:
+    return sum(1 for cell in row.iterchildren("td") if cell.text_content().strip()) > 1
+
+
+def _by_kind(parent: HtmlElement) -> Iterator[list[HtmlElement]]:
+    kinds: defaultdict[tuple[str, str], list[HtmlElement]] = defaultdict(list)
+    for child in parent.iterchildren():
+        if isinstance(child.tag, str):
+            kinds[child.tag, child.get("class") or ""].append(child)
+    yield from kinds.values()
+
+
+def _names(el: HtmlElement) -> str:
+    return f"{el.get('class') or ''} {el.get('id') or ''}"

@@ -14,6 +14,7 @@ from shoal.agent.read.lists.column import Column, ColumnKind
 from shoal.agent.read.lists.elements import tags_of
 from shoal.agent.read.lists.typed_columns import is_counted
 from shoal.agent.read.lists.words import (
+    BOUND_MEANINGS,
     BOUNDS,
     FILE_TYPES,
     IMPLIED_WORDS,
@@ -25,6 +26,7 @@ from shoal.agent.read.lists.words import (
     split_words,
 )
 from shoal.agent.read.schema import Property
+from shoal.agent.read.values.currencies import currency_codes
 from shoal.agent.read.values.text_values import weekday_names
 
 ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
@@ -77,6 +79,8 @@ _KINDS_OF_COLUMNS: Mapping[ListKind, tuple[ColumnKind, ...]] = {
 LEAST_FIT = {"name": 0.85, "identifier": 0.8, "day": 0.5, "link": 0.7}
 """The fit from which a column may be what a field asks for, by kind."""
 LEAST_FIT_OF_OTHERS = 0.45
+_WHOLE = 0.999
+"""Share of their cells' text from which values are all of it."""
 _NEARLY_ALL, _CUT_LITTLE = 0.8, 0.5
 _AS_A_DEFINITION = 0.7
 """Score of a term, or of its meaning, that is named by being one."""
@@ -191,6 +195,27 @@ class ListField:
             return len(self.name_words) == 1 and self.name_words[0] in names
         return same_words([word for word in column.label_words if word not in STOP_WORDS], self.name_words)
 
+    def is_other_amount(self, column: Column) -> bool:
+        """True for an amount of money that nothing calls what the field's name says beside "price": old, monthly."""
+        own = [
+            word for word in self.name_words if word not in KIND_WORDS["money"] and word.upper() not in currency_codes()
+        ]
+        beside = [*column.label_words, *column.hint_words]
+        meanings = set(map(meaning_of, beside))
+        called = any(any_same(word, beside) or meaning_of(word) in meanings for word in own)
+        return bool(own) and not called
+
+    def is_described_by(self, column: Column) -> bool:
+        """True for whole cells under "Description" where a name is asked for."""
+        whole = column.in_cells and column.part > _WHOLE and column.source[0] != "label"
+        describes = whole and not KIND_WORDS["long"].isdisjoint(column.label_words)
+        return (
+            self.kind == "name"
+            and describes
+            and not self.likeness(column.label_words)
+            and not self.hinted(column.hint_words)
+        )
+
     def likeness(self, words: Sequence[str]) -> float:
         """Return how well the words of a header, label or class name the field,
         0 to 1.2.
@@ -255,9 +280,16 @@ class ListField:
         return total
 
 
+def _is_preset(column: Column) -> bool:
+    """True for what all records' inputs hold: "1" of each thing to order says nothing of the things."""
+    control = next(column.first.el.iter("input"), None) if column.first is not None else None
+    typed = control is not None and control.get("type") not in ("checkbox", "radio")
+    return typed and column.count > 2 and len(set(column.texts)) == 1
+
+
 def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """Return how well a column fits a field; 0 or below: not at all."""
-    if column.count < 2 and records > 2:
+    if (column.count < 2 and records > 2) or _is_preset(column):
         return 0.0
     if _states_weekdays(asked, column):
         return column.cover * (_WEEKDAYS + asked.is_called(column))
@@ -283,7 +315,7 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     if column.kind == "day":
         return column.cover * (0.5 + named) if column.whole and named > 0.3 else 0.0
     cut = 0.0
-    if asked.is_called(column):
+    if asked.is_called(column) and column.source[0] != "label":
         cut = _CUT * (1 - column.part) + _CUT_LITTLE * (not column.whole and column.part > _NEARLY_ALL)
     if asked.kind == "identifier":
         return _fit_of_identifiers(column, named) - cut
@@ -343,6 +375,9 @@ def _share_ending(column: Column, endings: frozenset[str]) -> float:
 
 def _fit_of_amounts(asked: ListField, column: Column, named: float) -> float:
     if column.kind == "money":
+        ends = BOUND_MEANINGS & set(map(meaning_of, asked.name_words))
+        if ends - set(map(meaning_of, (*column.label_words, *column.hint_words))):
+            return 0.0  # an amount that nothing calls the least, or the most
         if asked.kind != "money" and named < _NAMED_MONEY:
             return 0.0  # 40 m² beside 900 €
         return column.cover * (1.0 + 0.3 * (asked.kind == "money") + named)
@@ -358,12 +393,21 @@ def _fit_of_identifiers(column: Column, named: float) -> float:
         if named <= 0.3 or column.length >= 60:
             return 0.0
         score = 0.4 + 0.4 * column.distinct
+    elif not named and _numbers_the_records(column):
+        return 0.0
     else:
         score = 0.45 + 0.4 * min(1.0, 1.5 * column.distinct) + 0.3 * column.form_share + 0.15 * (1 - column.place)
         score += 0.25 * column.whole * (0.2 + 0.8 * column.figure_share) - 0.5 * column.unsteady
         score += 0.2 * (column.first is not None and bool(_TITLES & set(tags_of(column.first.path))))
     decimals = sum(bool(re.fullmatch(r"\d+[.,]\d{1,2}", text)) for text in column.texts)
     return column.cover * (score - 0.3 * (not named and decimals > 0.5 * column.count) + 1.2 * named)
+
+
+def _numbers_the_records(column: Column) -> bool:
+    """True for "1.", "2.", "3.": the records' places in the list."""
+    numbers = [text.strip("#.) ") for text in column.texts]
+    first = int(numbers[0]) if numbers and re.fullmatch(r"[0-9]{1,9}", numbers[0]) else 0
+    return len(numbers) > 2 and first > 0 and numbers == [str(first + place) for place in range(len(numbers))]
 
 
 def _fit_of_names(asked: ListField, column: Column, named: float, records: int) -> float:

@@ -15,6 +15,7 @@ from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
+from shoal.agent.read.facts.texts import is_note_mark
 from shoal.agent.read.lists.elements import (
     INLINE,
     LOOKS,
@@ -29,6 +30,7 @@ from shoal.agent.read.lists.elements import (
     step_of,
     step_with,
 )
+from shoal.agent.read.lists.tables import laid_columns, laid_rows_of
 from shoal.agent.read.lists.words import words_in_line
 from shoal.agent.read.words import word_set
 
@@ -36,10 +38,6 @@ _WITHOUT_TEXT = word_set("head iframe noscript object option script select style
 _FOR_READERS = re.compile(r"\b(visually-?hidden|sr-only|screen-reader(-text)?|hidden-accessible)\b", re.I)
 """Classes of text that only screen readers are given."""
 _NO_TARGET = re.compile(r"\s*(javascript:|mailto:|tel:|#\s*$|$)", re.I)
-_LAID_HEAD = re.compile(r"(^|[-_\s])(head|header|heading|th|thead)([-_\s]|$)", re.I)
-"""Names of the cells that head a table that is laid out by style, cell after cell."""
-_LEAST_LAID = 3
-"""Rows from which elements with the same number of parts are a table."""
 _CODE = frozenset({"code", "tt", "kbd", "samp", "var"})
 _MOST_BESIDE_CODE = 40
 """Characters of a paragraph that names and presents a piece of code, as "Since version 1.2"."""
@@ -215,6 +213,11 @@ class PagePieces:
 
     # --- the walk -------------------------------------------------------------------------------------
 
+    def span_of(self, cells: Sequence[HtmlElement]) -> tuple[int, int]:
+        """The first piece in cells that follow each other, and the one after the last; (0, 0) without any."""
+        spans = [span for cell in cells if (span := self.span.get(cell, (0, 0)))[1] > span[0]]
+        return (spans[0][0], spans[-1][1]) if spans else (0, 0)
+
     def _walk(self) -> None:
         body = self.page.root.find(".//body")
         walk = etree.iterwalk(body if body is not None else self.page.root, events=("start", "end"))
@@ -244,6 +247,8 @@ class PagePieces:
             and _ANCHOR.fullmatch(str(el.text_content()).strip())
         ):
             return True
+        if is_note_mark(el):
+            return True
         return not self.hidden and self.page.layout(el) == "none"
 
     def _enter(self, el: HtmlElement) -> None:
@@ -264,10 +269,10 @@ class PagePieces:
             if classes and (outer := self._outer_of(el, classes)) is not None:
                 of_kind = outer.kind or of_kind
                 path = (*outer.path[:-1], step_with(el, of_kind))  # whatever further classes it has
-        if columns := _laid_columns(el):
+        if columns := laid_columns(el):
             self.laid[el] = columns
             self._laid_at |= {cell: place % columns for place, cell in enumerate(el)}
-        elif rows := _laid_rows(el):
+        elif rows := laid_rows_of(el):
             self.laid_rows |= dict.fromkeys(rows[1:], rows[0])
             self._laid_at |= {cell: place for row in rows for place, cell in enumerate(row)}
         in_menu = (above.in_menu if above else False) or is_menu(el)
@@ -473,22 +478,6 @@ def _paragraph_of_code(el: HtmlElement) -> HtmlElement | None:
     if not any(each.tag in _CODE for each in (el, *islice(el.iterancestors(), 3))):
         return None
     return next((each for each in (el, *el.iterancestors()) if each.tag == "p"), None)
-
-
-def _laid_columns(el: HtmlElement) -> int:
-    """Columns of a table that is laid out by style: cell after cell, the first ones called headers; 0 for others."""
-    heads = [bool(_LAID_HEAD.search(cell.get("class") or "")) for cell in el if isinstance(cell.tag, str)]
-    first = heads.index(False) if heads[:2] == [True, True] and False in heads else 0
-    return first if first and len(heads) % first == 0 and len(heads) == len(el) and not any(heads[first:]) else 0
-
-
-def _laid_rows(el: HtmlElement) -> Sequence[HtmlElement]:
-    """The rows of a table that is laid out by style, the first one called a header; none for others."""
-    rows = [row for row in el if isinstance(row.tag, str)]
-    if len(rows) < _LEAST_LAID or not _LAID_HEAD.search(rows[0].get("class") or "") or is_row(rows[0]):
-        return ()
-    alike = all(len(row) == len(rows[0]) and step_of(row) == step_of(rows[1]) for row in rows[1:])
-    return rows if len(rows[0]) > 1 and alike else ()
 
 
 def _unclipped(text: str, holders: Iterable[HtmlElement | None]) -> str:

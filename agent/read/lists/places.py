@@ -15,6 +15,7 @@ from shoal.agent.read.lists.elements import INLINE, block_of, is_cell, is_head, 
 from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.tables import cells_of
 from shoal.agent.read.lists.words import BY
+from shoal.agent.read.values.text_values import money_in
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
 _BY = re.compile(rf"(?:(?:posted|written|submitted|published|\d{{1,9}} \w{{1,40}}) )?(?:{BY}):?", re.I)
@@ -52,6 +53,8 @@ def headed(pieces: Sequence[Piece], depth: int) -> Sequence[Piece]:
     steps = [tags_of(piece.path[depth:]) for piece in pieces]
     head = [piece for piece, tags in zip(pieces, steps, strict=True) if _HEADINGS & set(tags)]
     rest = {block_of(piece.path[depth:]) for piece in pieces[len(head) :]}
+    if head and any(piece.line == head[-1].line and money_in(piece.text) for piece in pieces[len(head) :]):
+        return ()  # a thing with its price
     return head if len(rest) == 1 and head == list(pieces[: len(head)]) else ()
 
 

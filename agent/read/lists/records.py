@@ -464,7 +464,7 @@ def _left_out(best: _Trial, fields: Sequence[ListField], runs: Sequence[Run], re
     missing = [asked for asked in fields if asked.name not in best.taken.columns]
     if any(asked.prop.required for asked in missing) or len(missing) > 0.4 * len(fields):
         return "not found: " + ", ".join(asked.name for asked in missing)
-    taken = sum(len(piece.text) for pieces in best.run.records() for piece in pieces)
+    taken = best.run.characters
     if all(asked.is_called(column) for asked, column in zip(fields, map(best.column, fields), strict=True) if column):
         return ""
     larger = next((run for run in runs if _is_larger(run, best.run, taken)), None)

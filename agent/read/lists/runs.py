@@ -14,10 +14,11 @@ from statistics import median
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.lists.column import Column
+from shoal.agent.read.lists.column import Column, Stretch, Value
 from shoal.agent.read.lists.elements import LOOKS, Path, is_row, is_table, line_of, without_columns
-from shoal.agent.read.lists.pieces import HeadingSpan, PagePieces, Part, Piece
-from shoal.agent.read.lists.tables import cells_of, header_above, is_section, is_sum, table_header
+from shoal.agent.read.lists.pieces import HeadingSpan, PagePieces, Part, Piece, joined
+from shoal.agent.read.lists.tables import cells_of, cells_of_records, header_above, is_section, is_sum, table_header
+from shoal.agent.read.lists.typed_columns import typed_columns
 from shoal.agent.read.lists.words import is_named, words_in_line
 from shoal.agent.read.values.text_values import days_in
 from shoal.agent.read.word_lists.labels import AROUND
@@ -31,6 +32,8 @@ _FEW = 4
 """Elements with stretches of one kind below which each is a run of its own, too."""
 _LEAST_STRIPED = 4
 """Siblings from which classes that take turns are known as such."""
+_MOST_TURNED = 120
+"""Records that are columns or parts of rows: tables of more are read by their rows."""
 _COLOURS = word_set("light dark white gray grey alternate striped")
 """Words in classes of rows that take turns, and say how they look."""
 _SET_APART = frozenset(AROUND)
@@ -63,9 +66,18 @@ class Run:
         """The pieces of each record."""
         return [self.page.pieces[start:end] for start, end in self.spans]
 
+    @property
+    def characters(self) -> int:
+        """Characters of the records' texts; of cells that stand apart those of their columns."""
+        if self.how == "cells" and self.columns is not None:
+            return sum(len(text) for column in self.columns for text in column.texts)
+        return sum(len(piece.text) for pieces in self.records() for piece in pieces)
+
     def sample(self, most: int) -> Run:
         """The run, or its first records where it has more."""
         if len(self.spans) <= most:
+            return self
+        if self.columns is not None and self.how == "cells":
             return self
         if most not in self.samples:
             spans, roots = self.spans[:most], self.roots[:most]
@@ -104,6 +116,7 @@ def find_runs(page: PagePieces, names: Collection[Sequence[str]] = ()) -> list[R
     finder = _Finder(page, names)
     finder.of_elements()
     finder.of_siblings()
+    finder.of_cells()
     weighed = [(_worth(run) * (1 + 10 * _named(run, names)), -place, run) for place, run in enumerate(finder.runs)]
     ranked = sorted((each for each in weighed if each[0] > 0), key=lambda each: each[:2], reverse=True)
     places: Counter[bool] = Counter()
@@ -125,7 +138,8 @@ class _Finder:
         self.names = names
         self.runs: list[Run] = []
         self._seen: set[tuple[Span, ...]] = set()
-        self._headers: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}
+        self._headers: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}  # by table
+        self._header_over: dict[HtmlElement, tuple[dict[str, str], list[HtmlElement]]] = {}  # by record
 
     def of_elements(self) -> None:
         """Elements with one path; with one path but for their own classes; with one parent and tag."""
@@ -160,6 +174,37 @@ class _Finder:
             for each in whole:
                 spans = sorted(span for _, cut in each for span in cut if span[1] > span[0])
                 self._offer(how, spans, len(path), [el for el, _ in each])
+
+    def of_cells(self) -> None:
+        """Tables whose records are columns, or parts of rows: their columns are the cells with one label."""
+        page = self.page
+        for table in (el for el in page.span if el.tag == "table"):
+            labels, records = cells_of_records(table, self.names, page.page.is_visible)
+            if not 1 < len(records) <= _MOST_TURNED:
+                continue
+            spans = [page.span_of(cells if cells[0].getparent() is cells[1].getparent() else cells[:1])
+                     for cells in records]  # fmt: skip
+            headers = {f"td@{place}": label for place, label in enumerate(labels)}
+            run = Run(page, "cells", spans, len(page.path[table]), [cells[0] for cells in records], headers=headers)
+            run.columns = [
+                column for place, label in enumerate(labels) for column in self._columns_of(place, label, records)
+            ]
+            self.runs.append(run)
+
+    def _columns_of(self, place: int, label: str, records: Sequence[Sequence[HtmlElement]]) -> list[Column]:
+        page = self.page
+        pieces = [page.pieces[slice(*page.span.get(cells[place], (0, 0)))] for cells in records]
+        stretches = {at: Stretch(own[0].order, own[-1].order) for at, own in enumerate(pieces) if own}
+        links = [own[0].link if len({piece.link for piece in own}) == 1 else None for own in pieces]
+        first = next((own[0] for own in pieces if own), None)
+        texts: list[Value | None] = [joined(own) or None for own in pieces]
+        column = Column("text", ("cell", f"td@{place}"), texts, label, links=links, stretches=stretches, first=first,
+                        leads=not label, in_cells=True)  # fmt: skip
+        columns = typed_columns(column)
+        if any(link is not None for link in links):
+            targets: list[Value | None] = [None if link is None else page.address(link) for link in links]
+            columns.append(Column("link", ("link", f"td@{place}"), targets, label, links=links, in_cells=True))
+        return columns
 
     def _offer(self, how: str, spans: list[Span], depth: int, roots: list[HtmlElement]) -> None:
         keep = [place for place, span in enumerate(spans) if not self._is_header(span, depth)]
@@ -209,6 +254,12 @@ class _Finder:
         return all(any(step.startswith("th@") for step in piece.path[max(0, depth - 1) :]) for piece in pieces)
 
     def _header_of(self, root: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
+        """The header over a record; an element stands in several groups, and is looked at once."""
+        if root not in self._header_over:
+            self._header_over[root] = self._find_header(root)
+        return self._header_over[root]
+
+    def _find_header(self, root: HtmlElement) -> tuple[dict[str, str], list[HtmlElement]]:
         if root in self.page.laid:
             heads = enumerate(root[: self.page.laid[root]])
             return {f"td@{place}": line_of(head) for place, head in heads}, []

@@ -9,16 +9,23 @@ from statistics import mode
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table, line_of
+from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table, line_of, step_of
 from shoal.agent.read.lists.words import is_named, words_in_line
 from shoal.agent.read.values.phrases import fold
 from shoal.agent.read.word_lists.page_words import SUM_WORDS
 
 _HEADER_ROWS = 400
+_MOST_LABELS = 60
+"""Rows of a table whose records are columns: each is of a field."""
 _FIRST_ROWS = 4
 """Rows of a table among which its header is."""
 _LONGEST_SUM = 40
 """Characters of a cell that says that its row is a sum."""
+
+_LAID_HEAD = re.compile(r"(^|[-_\s])(head|header|heading|th|thead)([-_\s]|$)", re.I)
+"""Names of the cells that head a table that is laid out by style, cell after cell."""
+_LEAST_LAID = 3
+"""Rows from which elements with the same number of parts are a table."""
 
 
 def cells_of(row: HtmlElement) -> list[HtmlElement]:
@@ -94,6 +101,38 @@ def _is_header_row(row: HtmlElement, place: int, rows: Sequence[HtmlElement], wi
     )
 
 
+def cells_of_records(
+    table: HtmlElement, names: Collection[Sequence[str]], shown: Callable[[HtmlElement], bool]
+) -> tuple[list[str], list[list[HtmlElement]]]:
+    """The labels, and each record's cells in their order, of a table whose records are no rows; empty for others.
+
+    Its records are columns, whose labels stand in front of the rows and are called as `names`; or parts of rows, under
+    headers that come again: "Name, Price, Name, Price".
+    """
+    every = (row for row in table.iter("tr") if shown(row) and next(row.iterancestors("table"), None) is table)
+    rows = [row for row in islice(every, _HEADER_ROWS) if len(row) > 1]
+    if len(rows) < 3 or len(rows[0]) < 3:
+        return [], []
+    head = list(map(line_of, cells_of(rows[0])))
+    widths = (width for width in range(2, len(head) // 2 + 1) if len(head) % width == 0 and all(head[:width]))
+    again = next((width for width in widths if head == head[:width] * (len(head) // width)), 0)
+    if not again and (len(rows) > _MOST_LABELS or not all(head[1:]) or any(is_named(text, names) for text in head[1:])):
+        return [], []
+    grid = [cells_of(row) for row in rows]
+    if len(set(map(len, grid))) > 1 or any(cell.get("colspan") for cells in grid for cell in cells):
+        return [], []
+    if again:
+        parts = [cells[at : at + again] for cells in grid[1:] for at in range(0, len(head), again)]
+        return head[:again], [part for part in parts if any(map(line_of, part))]
+    labels = [line_of(cells[0]).rstrip(": ") for cells in grid]
+    named = [is_named(label, names) for label in labels]
+    heads = not head[0] or all(map(is_head, grid[0])) or (named[0] and all(is_head(cells[0]) for cells in grid))
+    if sum(named) < 2 or not heads:
+        return [], []
+    columns = zip(*(row[1:] for row in grid), strict=True)
+    return [labels[0] if named[0] else "", *labels[1:]], list(map(list, columns))
+
+
 def is_section(row: HtmlElement) -> bool:
     """True for a row whose one cell spans columns: it says what follows, and is no record."""
     cells = cells_of(row)
@@ -136,3 +175,21 @@ def _is_marked(cell: HtmlElement) -> bool:
     """True for a cell with figures or a link, as headers have none."""
     links = any(re.match(r"(?!javascript|#|\?)", link.get("href") or "#") for link in cell.iter("a"))
     return links or bool(re.search(r"\d", str(cell.text_content())))
+
+
+def laid_columns(el: HtmlElement) -> int:
+    """Columns of a table that is laid out by style: cell after cell, the first ones called headers; 0 for others."""
+    if len(el) < 3 or not _LAID_HEAD.search(el[0].get("class") or ""):
+        return 0
+    heads = [bool(_LAID_HEAD.search(cell.get("class") or "")) for cell in el if isinstance(cell.tag, str)]
+    first = heads.index(False) if heads[:2] == [True, True] and False in heads else 0
+    return first if first and len(heads) % first == 0 and len(heads) == len(el) and not any(heads[first:]) else 0
+
+
+def laid_rows_of(el: HtmlElement) -> Sequence[HtmlElement]:
+    """The rows of a table that is laid out by style, the first one called a header; none for others."""
+    rows = [row for row in el if isinstance(row.tag, str)]
+    if len(rows) < _LEAST_LAID or not _LAID_HEAD.search(rows[0].get("class") or "") or is_row(rows[0]):
+        return ()
+    alike = all(len(row) == len(rows[0]) and step_of(row) == step_of(rows[1]) for row in rows[1:])
+    return rows if len(rows[0]) > 1 and alike else ()

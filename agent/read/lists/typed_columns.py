@@ -22,6 +22,8 @@ from shoal.agent.read.values.text_values import (
 BOUNDS_OF_MONEY = ("min", "max")
 """Parts of a text that states a span of money."""
 _ALL_OF_CELL = 0.999
+_SOME = 0.3
+"""Share of the texts that state a bound of money: others may state none, as "Competitive"."""
 _COUNTED = re.compile(
     r"(?<![\w.,$€£–−-])(?<!\d[ \u00a0\u202f])(?<!\d [–−-] )(?<!of )(?<!von )(?<!sur )(?<!de )(?<!/ )"
     r"(\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d[\d.,']{0,11}[kKM]?)\s(?!out\b)([^\W\d_]{3,20})\b"
@@ -34,6 +36,13 @@ _BY = re.compile(
     r"([^\W\d_].{1,60}?)(?=\s(?:in|on|at|am|im|le|el|il|op|den|dne)\s\S{0,12}\d|\s?[|·•(–—]|\s?/\s?\d|,|\s\d|$)",
     re.I,
 )
+_INVERTED = re.compile(
+    rf"(?:(?:posted|written|submitted|published)\s)?(?:{BY})\s+"
+    r"([^\W\d_]{2,30}(?:[-'’ ][^\W\d_]{2,30})?, [^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,3})"
+    r"(?:,? [\d(–-].{0,20})?\.?",
+    re.I,
+)
+"""A family's name with given names behind a comma, as catalogues write them, in a text of nothing else."""
 _LAST_WORD = re.compile(r"[^\W\d]+\W*$")
 _LONGEST_END = 60
 _SAYS = re.compile(r"([^\W\d_].{1,60}?)\s(?:says|said|wrote|writes|schrieb|sagt|escribió|dice|a écrit|dit)\s?:?")
@@ -156,7 +165,7 @@ class _Typed:
         enough = sum(map(bool, amounts)) > 0.5 * self.count
         columns = [self.make("money", "money", amounts)] if enough else []
         bounds = [money_bounds_in(text) for text in self._beside_days]
-        if sum(map(bool, bounds)) > 0.5 * self.count:
+        if sum(map(bool, bounds)) > _SOME * self.count:
             for place, bound in enumerate(BOUNDS_OF_MONEY):
                 columns.append(self.make("money", bound, [each and each[place] for each in bounds], bound))
         return columns
@@ -179,7 +188,10 @@ class _Typed:
 
     def authors(self) -> list[Column]:
         """Names behind "by", or before "says"."""
-        matches = [_BY.match(text) or _SAYS.fullmatch(text) if text else None for text in self.texts]
+        if sum(bool(text and _INVERTED.fullmatch(text)) for text in self.texts) > 0.5 * self.count:
+            matches = [_INVERTED.fullmatch(text) if text else None for text in self.texts]
+        else:
+            matches = [_BY.match(text) or _SAYS.fullmatch(text) if text else None for text in self.texts]
         named = [match[1] if match and _is_name(match[1]) else None for match in matches]
         enough = sum(map(bool, named)) >= max(2, 0.6 * self.count)
         return [self.make("text", "author", named, "author", whole=True)] if enough else []

@@ -49,6 +49,9 @@ _GROUPS: tuple[frozenset[str], ...] = tuple(
         "department dept division",
         "start begin beginning opening from",
         "end finish closing until to till",
+        "old original regular former previous rrp msrp uvp",
+        "min minimum low lowest lower",
+        "max maximum high highest upper",
     )
 )
 
@@ -106,6 +109,10 @@ def _singular(word: str) -> str:
 def meaning_of(word: str) -> int | str:
     """The group of words that mean one thing, or the word itself where it is in none."""
     return next((place for place, group in enumerate(_GROUPS) if word in group or word + "s" in group), word)
+
+
+BOUND_MEANINGS = frozenset(map(meaning_of, ("min", "max")))
+"""Meanings of the words for the ends of a span."""
 
 
 @lru_cache(100_000)

@@ -23,7 +23,7 @@ from shoal.agent.support.web_addresses import joined
 Wanted = Literal["number", "text", "address"]
 
 _PRINCIPAL: Mapping[Wanted, Sequence[str]] = {
-    "number": ("value", "ratingValue", "price", "minValue", "name", "text"),
+    "number": ("value", "ratingValue", "price", "name", "text"),
     "text": ("name", "headline", "text", "value", "description"),
     "address": ("contentUrl", "url", "@id"),
 }

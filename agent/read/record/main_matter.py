@@ -12,6 +12,7 @@ from lxml import etree, html
 from shoal.agent.page import marks as m
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
+from shoal.agent.read.values.days import day_is_shown
 from shoal.agent.read.words import folded, letters, one_line
 from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.web_addresses import joined
@@ -27,6 +28,16 @@ _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
 _INLINE = m.LAYOUTS.index("inline")
 _PARTING = "\x1e"
 """Separator of the texts of blocks: white space to all that reads a line."""
+
+
+_PARTS_OF_LINE = re.compile(r"[;|·•]|\. |, (?=[a-z]{4})")
+_LONGEST_PART = 200
+_OTHER_EVENT = re.compile(
+    r"\W*(?:and )?(?:received|accepted|submitted|revised|expires?|expiry|valid|due|closing|deadline|until|ends?|born"
+    r"|died|incorporated|founded|established|eingegangen|angenommen|reçu|accepté)\b",
+    re.I,
+)
+"""Words before a day that is not that of the publication."""
 
 
 class MainMatter:
@@ -123,6 +134,16 @@ class MainMatter:
         """The shown text of each block, or of what stands beside blocks in one."""
         lines = "".join(self._pieces).split(_PARTING)
         return tuple(line for text in lines if (line := one_line(text)))
+
+    def dates_another_event(self, day: str) -> bool:
+        """True for a day that the page shows only as that of something else: "Received 1 March 2025"."""
+        shown = [
+            part
+            for line in self.visible_lines
+            for part in _PARTS_OF_LINE.split(line)
+            if len(part) <= _LONGEST_PART and day_is_shown(day, part.lower(), self.lang)
+        ]
+        return bool(shown) and all(map(_OTHER_EVENT.match, shown))
 
     @cached_property
     def visible_folded(self) -> str:

@@ -37,7 +37,7 @@ STOCK = (
 )
 """Members of ItemAvailability, the most available first."""
 
-_PRINCIPAL = ("ratingValue", "value", "minValue", "name")
+_PRINCIPAL = ("ratingValue", "value", "name")
 """Properties by which a structure states the value that it stands for."""
 _MOST_STRUCTURES = 20
 _SAME_FIT = 0.005

@@ -196,6 +196,8 @@ class _Gatherer:
                 if fitness < 0.9 or (part == "text" and asked.name not in testimony.bodies):
                     continue
                 value = testimony.texts.text if part == "text" else testimony.casting.cast(text, asked, props[0])
+                if part == "day" and isinstance(value, str) and testimony.view.dates_another_event(value):
+                    continue
                 self.add(asked.name, Witness(value, "main", fitness, f"main text reader, {part}", props[0]))
                 if part == "day":
                     self._from_days(asked, fitness)

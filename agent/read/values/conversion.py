@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shoal.agent.read.schema import Property
-from shoal.agent.read.values.currencies import read_currency
+from shoal.agent.read.values.currencies import currency_codes, read_currency
 from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.numbers import read_number, read_price, read_rating
 from shoal.agent.read.values.phrases import phrase, squash
 from shoal.agent.read.values.quantities import read_quantity, states_no_unit
 from shoal.agent.read.values.stock import read_stock
+from shoal.agent.read.values.text_values import money_bounds_in
 from shoal.agent.read.word_lists.value_words import FALSE_WORDS, TRUE_WORDS
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.schemas.patterns import fitting
@@ -57,10 +58,31 @@ def convert(prop: Property, raw: Raw, reading: ValueHints, beside: str = "") -> 
         unit = "" if raw.structured else prop.unit_for(text, reading.lang)
         if unit and not (text == raw.text and states_no_unit(text)):
             return _in_unit(text, unit, types, reading)
-        return _typed_number(kind, types, raw, reading)
+        if kind == "price" and _is_other_currency(prop, raw.text, reading):
+            return None
+        bounds = None if raw.structured else money_bounds_in(raw.text)
+        if bounds is None:
+            return _typed_number(kind, types, raw, reading)
+        bound = bounds[1] if _MOST & set(prop.phrases[0]) else bounds[0] if _LEAST & set(prop.phrases[0]) else None
+        single = bounds[0] if bound is None and bounds[1] is None else bound  # "from £9" is a price
+        return None if single is None else _typed_number("price", types, Raw(single), reading)
     if not types or "string" in types:
         return _string(prop, kind, raw, reading)
     return None
+
+
+_LEAST, _MOST = frozenset({"min", "minimum", "low", "lowest"}), frozenset({"max", "maximum", "high", "highest"})
+"""Words of names for the ends of a span."""
+_WORDS = frozenset({"all", "top", "cup"})
+"""Words of names that are codes of currencies as well."""
+
+
+def _is_other_currency(prop: Property, text: str, reading: ValueHints) -> bool:
+    """True for "£12" where `price_eur` is asked for."""
+    asked = re.search(r"(?:^|_|(?<=[a-z]))([A-Z]{3}|[a-z]{3})$", prop.name)
+    code = asked[1].upper() if asked and asked[1].lower() not in _WORDS else ""
+    stated = read_currency(text, reading.lang) if code in currency_codes() else None
+    return stated is not None and stated != code
 
 
 def _in_unit(text: str, unit: str, types: frozenset[str], reading: ValueHints) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from babel.core import get_global
 from babel.numbers import get_currency_symbol, get_territory_currencies, list_currencies
@@ -48,19 +48,24 @@ _SIGNS = {
 _SHARED = {"$": "$", "¥": "¥", "￥": "¥", "kr": "kr", "kr.": "kr", "Rs": "Rs", "円": "¥", "元": "¥"}
 """Signs of several currencies: the page's territory decides."""
 CURRENCY_SIGNS = tuple(sorted([*_SIGNS, *_SHARED], key=len, reverse=True))
-_CODES: frozenset[str] = frozenset(list_currencies("en")) & frozenset(list_currencies())
 _LONGEST = 2_000
 """Characters of a text in which a currency is looked for: the library's time grows with the square of what it is
 given."""
 CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
 
 
+@cache
+def currency_codes() -> frozenset[str]:
+    """Return the codes of ISO 4217. Read when one is asked for: a process that reads no pages needs none."""
+    return frozenset(list_currencies("en")) & frozenset(list_currencies())
+
+
 def read_currency(text: str, lang: str = "") -> str | None:
     """The ISO 4217 code that `text` states by code or sign; a shared sign is settled by the page's territory."""
     text = text.strip()[:_LONGEST]
-    if text.upper() in _CODES and len(text) == 3:
+    if text.upper() in currency_codes() and len(text) == 3:
         return text.upper()
-    codes = {str(code) for code in CODE.findall(text) if code in _CODES}
+    codes = {str(code) for code in CODE.findall(text) if code in currency_codes()}
     if len(codes) == 1 and re.search(r"\d", text):
         return codes.pop()
     sign = str(Price.fromstring(text).currency or next((mark for mark in CURRENCY_SIGNS if mark in text), ""))
@@ -71,7 +76,7 @@ def read_currency(text: str, lang: str = "") -> str | None:
         return _SIGNS[sign]
     if sign in _SHARED:
         return _by_territory(_SHARED[sign], lang)
-    if sign.upper() in _CODES:
+    if sign.upper() in currency_codes():
         return sign.upper()
     return None
 

@@ -6,7 +6,7 @@ Babel names the units in a page's language, pint converts, isodate reads ISO 860
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib import import_module
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pint import UnitRegistry
 
 _UNITS = {
-    "duration": ("second", "minute", "hour", "day"),
+    "duration": ("second", "minute", "hour", "day", "week", "month", "year"),
     "mass": ("milligram", "gram", "kilogram", "ounce", "pound"),
     "length": ("millimeter", "centimeter", "meter", "kilometer", "inch", "foot", "yard", "mile"),
     "power": ("milliwatt", "watt", "kilowatt", "megawatt", "horsepower"),
@@ -34,18 +34,41 @@ _UNITS = {
     "digital": ("kilobyte", "megabyte", "gigabyte", "terabyte"),
     "frequency": ("hertz", "kilohertz", "megahertz", "gigahertz"),
     "electric": ("volt",),
+    "area": ("square-centimeter", "square-meter", "square-kilometer", "square-foot", "square-mile", "hectare", "acre"),
+    "speed": ("meter-per-second", "kilometer-per-hour", "mile-per-hour", "knot"),
+    "temperature": ("celsius", "fahrenheit"),
+    "pressure": ("hectopascal", "millibar", "bar"),
 }
 """Units by what they measure, as CLDR names them."""
-_PINT = {"watt-hour": "watt_hour", "kilowatt-hour": "kilowatt_hour", "fluid-ounce": "fluid_ounce"}
+_PINT = {"celsius": "degC", "fahrenheit": "degF", "square-meter": "meter ** 2", "square-foot": "foot ** 2"} | {
+    "square-centimeter": "centimeter ** 2", "square-kilometer": "kilometer ** 2", "square-mile": "mile ** 2",
+}  # fmt: skip
+"""Units that pint calls otherwise than in the words of CLDR's names."""
 _KIND_OF = {unit: kind for kind, units in _UNITS.items() for unit in units}
 _SPELLINGS = {
     "duration": {"hr": "hour", "hrs": "hour", "h": "hour", "mins": "minute", "min": "minute", "m": "minute"}
     | {"sec": "second", "secs": "second", "s": "second", "std": "hour"},
     "mass": {"lbs": "pound", "kgs": "kilogram", "gr": "gram"},
     "length": {'"': "inch", "”": "inch", "metre": "meter", "metres": "meter"},
+    "area": {"m2": "square-meter", "qm": "square-meter", "sqm": "square-meter", "km2": "square-kilometer"}
+    | {"sqft": "square-foot", "ft2": "square-foot", "sf": "square-foot"},
+    "speed": {"kmh": "kilometer-per-hour", "kph": "kilometer-per-hour", "kmph": "kilometer-per-hour"}
+    | {"mph": "mile-per-hour", "ms": "meter-per-second", "kn": "knot", "kt": "knot", "kts": "knot"},
+    "temperature": {"celsius": "celsius", "fahrenheit": "fahrenheit"},
+    "pressure": {"mbar": "millibar"},
     "volume": {"litre": "liter", "litres": "liter", "ltr": "liter"},
 }
 """Spellings of pages that CLDR does not have."""
+_WRITTEN: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "area": (re.compile(r"\b(?:sq(?:uare)?\.?\s?(?:ft|feet|foot)\b\.?|ft\.?\s?²)", re.I), "sqft"),
+    "speed": (re.compile(r"\b(km|m|mi)/(h|s)(?:r|our|ec)?\b", re.I), r"\1\2"),
+}
+"""Spellings of more than one word, and one word for them."""
+_CALENDAR = frozenset({"month", "year"})
+"""Lengths of time that are no fixed number of days."""
+_OF_DEGREES = {"c": "celsius", "f": "fahrenheit"}
+_DEGREES = re.compile(r".*temp.*|high|low|min|max|dew|feels?")
+"""Words of a name before a letter that means a scale of temperatures."""
 _CODES = {"KGM": "kilogram", "GRM": "gram", "LBR": "pound", "ONZ": "ounce", "MTR": "meter", "CMT": "centimeter"} | {
     "MMT": "millimeter", "INH": "inch", "FOT": "foot", "LTR": "liter", "MLT": "milliliter", "WTT": "watt",
     "KWT": "kilowatt", "KWH": "kilowatt-hour", "SEC": "second", "MIN": "minute", "HUR": "hour", "DAY": "day",
@@ -87,6 +110,8 @@ def read_quantity(text: str, unit: str, lang: str = "en") -> float | None:
     line = _RATIO.sub(_as_decimal, fractions_as_decimals(line, rounded=True))
     if _SEVERAL.search(line):
         return None
+    if kind in _WRITTEN:
+        line = _WRITTEN[kind][0].sub(_WRITTEN[kind][1], line)
     if kind == "duration":
         line = _HOURS.sub(r"\1 h \2 min", line)
     words = unit_words(kind, lang)
@@ -98,7 +123,7 @@ def read_quantity(text: str, unit: str, lang: str = "en") -> float | None:
         if number is None or stated in parts:
             return None
         parts[stated] = float(number)
-    if not parts:
+    if not parts or (kind == "duration" and any((stated in _CALENDAR) != (unit in _CALENDAR) for stated in parts)):
         return None
     return _rounded(sum(_converted(amount, stated, unit) for stated, amount in parts.items()))
 
@@ -135,6 +160,10 @@ def requested_unit(name: str, description: str, x_unit: str) -> str:
     words = _words_of(name)
     if len(words) > 1 and words[-1].lower() in _OF_AMOUNTS:
         words.pop()
+    if len(words) > 1 and words[-1].lower() in _OF_DEGREES and _DEGREES.fullmatch(words[-2].lower()):
+        return _OF_DEGREES[words[-1].lower()]
+    if words[-1].lower() in _CALENDAR:  # one of a date
+        words = []
     if len(words) > 1 and words[-2].lower() != "per" and (unit := unit_named(words[-1])):
         return unit
     if len(words) == 1 and len(words[0]) > 2 and is_plural(words[0]) and (unit := unit_named(words[0])):
@@ -197,6 +226,8 @@ def _iso_seconds(text: str) -> float | None:
 def _converted(amount: float, stated: str, asked: str) -> float:
     if stated == asked:
         return amount
+    if _KIND_OF[stated] == "temperature":
+        return _rounded(float(_registry().Quantity(amount, _PINT[stated]).to(_PINT[asked]).magnitude))
     return _rounded(amount * _factor(stated, asked))
 
 
@@ -208,8 +239,11 @@ def _rounded(amount: float) -> float:
 @cache
 def _factor(stated: str, asked: str) -> float:
     """Of one unit in another; the same kind is measured by both."""
-    unit = _registry().Quantity(1.0, _PINT.get(stated, stated))
-    return float(unit.to(_PINT.get(asked, asked)).magnitude)
+    return float(_registry().Quantity(1.0, _pint_name(stated)).to(_pint_name(asked)).magnitude)
+
+
+def _pint_name(unit: str) -> str:
+    return _PINT.get(unit) or " / ".join(part.replace("-", "_") for part in unit.split("-per-"))
 
 
 @cache
@@ -236,4 +270,6 @@ def unit_words(kind: str, lang: str) -> dict[str, str]:
     for word, unit in words.items():
         spelt.setdefault(word.casefold(), set()).add(unit)
     folded = {word: units.pop() for word, units in spelt.items() if len(units) == 1}
-    return {**folded, **words, **_SPELLINGS.get(kind, {})}
+    words = {**folded, **words, **_SPELLINGS.get(kind, {})}
+    words.pop("°", None)  # of whichever scale the reader is used to
+    return words

@@ -38,7 +38,16 @@ _IN_THOUSANDS = re.compile(r"(?:\s?[-–—]\s?[$€£]?\s?\d[\d.,']{0,24})?\s?[
 _BOUNDS = re.compile(
     r"(?P<sign>[$€£¥₹₽₩]?)\s?(?P<low>\d[\d.,']{0,24})(?P<low_k>\s?[kK])?\s?[-–—]\s?[$€£¥₹₽₩]?\s?"
     r"(?P<high>\d[\d.,']{0,24})(?P<high_k>\s?[kK]\b)?(?P<behind>\s?[€£¥円元₽]|\s?(?:USD|EUR|GBP|CHF|kr|zł|Kč|Ft)\b)?"
+    r"(?![\d.,]{0,24}\s?%)"
 )
+_END_BEFORE = re.compile(
+    r"\b(?:(?P<most>up to|at most|max(?:imum|\.)?|bis(?: zu)?|jusqu['’]à|hasta|fino a)"
+    r"|from|at least|starting at|min(?:imum|\.)?|ab|à partir de|desde|a partire da|vanaf)\s{0,3}$",
+    re.I,
+)
+_SEVERAL = re.compile(rf"(?:{_MONEY.pattern})(?:\s?/\s?(?:{_MONEY.pattern}))+")
+"""Amounts of which each is for someone else: "£5 / £3"."""
+_EACH = re.compile(r"\s?(?:/|\b(?:per|an?|pro|je|par|al|por)\b)\s?[^\W\d_]{1,12}\b", re.I)
 _PLAIN = re.compile(r"\d{1,4}(?:[.,]\d{1,2})?")
 _IDENTIFIER = re.compile(r"(?<![\w])(?=[\w./:-]{0,60}\d)[A-Za-z0-9]+(?:[-/.:_][A-Za-z0-9]+)*")
 _MEASURE = re.compile(r"\d+([.,]\d+)?[kmg]b?|\d+:\d\d(:\d\d)?|\d+%", re.I)
@@ -166,17 +175,44 @@ def one_order_fits(days: Sequence[Day], texts: int) -> bool:
 
 @bounded_cache(20_000, longest=_KEPT)
 def money_in(text: str) -> str | None:
-    """The first amount of money in a text, with its currency; None without one, and for one in thousands ("£50k")."""
+    """The first amount of money in a text, with its currency, or the span or the amounts that it is one of.
+
+    None without one, and for one in thousands ("£50k").
+    """
     match = _MONEY.search(text)
-    return match[0] if match and not _IN_THOUSANDS.match(text[match.end() :]) else None
+    if match is None or _IN_THOUSANDS.match(text[match.end() :]):
+        return None
+    span = _span_in(text)
+    if span and span.start() <= match.start() < span.end():
+        return span[0].strip()
+    several = _SEVERAL.match(text, match.start())
+    return several[0] if several else match[0]
 
 
 @bounded_cache(20_000, longest=_KEPT)
-def money_bounds_in(text: str) -> tuple[str, str] | None:
-    """The two amounts of a span, in full: "£50–60k" is from £50000 to £60000. None where the text has none."""
-    span = _BOUNDS.search(text)
-    if span is None or not (span["sign"] or span["behind"]):
+def money_in_words(text: str) -> str | None:
+    """The first amount or span in a text, with the words that bound it and say what it is for: "Up to £9 an hour"."""
+    amount = money_in(text)
+    if amount is None:
         return None
+    start = text.index(amount)
+    before, behind = _END_BEFORE.search(text[:start]), _EACH.match(text[start + len(amount) :])
+    return text[before.start() if before else start : start + len(amount) + (behind.end() if behind else 0)]
+
+
+@bounded_cache(20_000, longest=_KEPT)
+def money_bounds_in(text: str) -> tuple[str | None, str | None] | None:
+    """The two amounts of a span, in full: "£50–60k" is from £50000 to £60000; of "up to £60" one of them.
+
+    None where the text has none.
+    """
+    span = _span_in(text)
+    if span is None or not (span["sign"] or span["behind"]):
+        amount = money_in(text)
+        before = _END_BEFORE.fullmatch(text[: text.index(amount)].strip()) if amount else None
+        if before is None:
+            return None
+        return (None, amount) if before["most"] else (amount, None)
     bounds = [span["low"], span["high"]]
     if span["high_k"]:
         if not all(map(_PLAIN.fullmatch, bounds)):
@@ -186,6 +222,19 @@ def money_bounds_in(text: str) -> tuple[str, str] | None:
         return None
     low, high = (f"{span['sign']}{bound}{span['behind'] or ''}" for bound in bounds)
     return low, high
+
+
+def _span_in(text: str) -> re.Match[str] | None:
+    """The first span of amounts in a text; None for two amounts of which the second is no more: "£5 - 3 left"."""
+    span = _BOUNDS.search(text)
+    grows = span is not None and (span["high_k"] or _size_of(span["high"]) > _size_of(span["low"]))
+    return span if grows else None
+
+
+def _size_of(amount: str) -> float:
+    """A rough size, whichever sign parts its decimals."""
+    whole, _, cents = re.sub(r"[.,](?=\d{1,2}$)", " ", amount).partition(" ")
+    return float(f"{re.sub(r'[^0-9]', '', whole) or 0}.{re.sub(r'[^0-9]', '', cents) or 0}")
 
 
 @bounded_cache(20_000, longest=_KEPT)

@@ -46,7 +46,8 @@ NO_VALUE = word_list(
     """
     n/a, na, not available yet, tbd, tba, unknown, loading, please select, please choose, select, choose, select one,
     choose one, select an option, choose an option, not set, none selected, no selection, untitled, bitte wahlen,
-    keine angabe, k.a., null, undefined, nan, not specified, empty, lorem ipsum
+    keine angabe, k.a., null, undefined, nan, not specified, empty, lorem ipsum, unassigned, not assigned,
+    no one assigned, nobody, no one yet, none yet
     """
 )
 """Texts that stand where a value is missing."""

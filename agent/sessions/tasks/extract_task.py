@@ -21,7 +21,7 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.moments import utc_now
 from shoal.agent.support.sites.sites import Sites, is_led_elsewhere, is_other_site, named_site
 from shoal.agent.support.web_addresses import page_key
-from shoal.agent.types import Outcome, Record, Task
+from shoal.agent.types import LoopItem, Outcome, Record, Task
 
 _ENTRIES_TOLD = 20  # of a list's entries that are no valid records
 
@@ -36,8 +36,10 @@ async def do_extract(attempt: Attempt, plan: Plan) -> tuple[Task, Outcome | None
     await attempt.evidence.keep_prompt(extracted.prompt)
     _refuse_other_site(attempt)
     item = attempt.state.item
-    if extracted.records and item is not None and item.is_link and attempt.page.tier != "http":
-        await refuse_other_page(attempt.page, item)
+    first = LoopItem(0, attempt.work.spec.url, is_link=True, label=attempt.work.spec.goal or "")
+    asked = item or (None if attempt.steps_taken else first)
+    if extracted.records and asked is not None and asked.is_link and attempt.page.tier != "http":
+        await refuse_other_page(attempt.page, asked)
     attempt.uncertain = await _uncertain(attempt, extracted.records)
     checked = await _check(attempt, extracted)
     await attempt.learning_evidence.read(checked.records, attempt.work.spec.extract)
@@ -118,7 +120,7 @@ def _refuse_other_site(attempt: Attempt) -> None:
 
 async def _check(attempt: Attempt, extraction: Extraction) -> CheckedRecords:
     extract = ExtractSpec(json_schema=extraction.schema) if extraction.schema is not None else attempt.work.spec.extract
-    if extract is None:
+    if extract is None or extraction.valid:
         return CheckedRecords(extraction.records)
     url = attempt.page.url
     return await check_records(

@@ -92,32 +92,20 @@
       default: return all(value);
     }
   }
-  function path(el) {
-    const steps = [];
-    for (let node = el; node && node.nodeType === 1 && node !== document.documentElement; node = node.parentElement) {
-      let nth = 1;
-      for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
-      steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${nth})`);
-    }
-    return [top, ...steps].join(' > ');
-  }
-  function anchored(el) {
-    // By position from the nearest id that is no program's.
+  const nth = (el) => { let n = 1; for (let s = el.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === el.localName) n += 1; return n; };
+  // By position; `anchored`: from the nearest id that is no program's.
+  function path(el, anchored) {
     const steps = [];
     for (let node = el; node && node !== document.documentElement; node = node.parentElement) {
-      if (node.id && !made(node.id) && all('#' + CSS.escape(node.id)).length === 1) return ['#' + CSS.escape(node.id), ...steps].join(' > ');
-      let nth = 1;
-      for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
-      steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${nth})`);
+      if (anchored && node.id && !made(node.id) && all('#' + CSS.escape(node.id)).length === 1) return ['#' + CSS.escape(node.id), ...steps].join(' > ');
+      steps.unshift(`${CSS.escape(node.localName)}:nth-of-type(${nth(node)})`);
     }
     return [top, ...steps].join(' > ');
   }
   function xpath(el) {
     const steps = [];
-    for (let node = el; node && node.nodeType === 1; node = node.parentElement) {
-      let nth = 1;
-      for (let s = node.previousElementSibling; s; s = s.previousElementSibling) if (s.localName === node.localName) nth += 1;
-      steps.unshift(node.namespaceURI === 'http://www.w3.org/1999/xhtml' ? `${node.localName}[${nth}]` : `*[name()="${node.nodeName}"][${nth}]`);
+    for (let node = el; node; node = node.parentElement) {
+      steps.unshift(node.namespaceURI === 'http://www.w3.org/1999/xhtml' ? `${node.localName}[${nth(node)}]` : `*[name()="${node.nodeName}"][${nth(node)}]`);
     }
     return '/' + steps.join('/');
   }
@@ -145,7 +133,7 @@
       for (const a of outer) for (const b of own) if (!css && all(`${a} ${b}`).length === 1) css = `${a} ${b}`;
     }
     add('css', css);
-    add('structure', anchored(el));
+    add('structure', path(el, true));
     if (root === document) add('xpath', xpath(el));
     return found.map((one) => ({...one, n: find(one).length}));
   }
@@ -179,5 +167,5 @@
     const until = performance.now() + MAX_MS;
     return JSON.stringify({elements: seen.flatMap((el) => (performance.now() > until ? [] : [described(el, scrollX, scrollY)]))});
   }
-  return JSON.stringify(arg.find.map((one) => find(one).filter(shown).slice(0, MAX_FOUND).map(path)));
+  return JSON.stringify(arg.find.map((one) => find(one).filter(shown).slice(0, MAX_FOUND).map((el) => path(el, false))));
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 from shoal.agent.read.by_place.place import Place, StatedByPlaces, stated
 from shoal.agent.read.schema import Property
@@ -39,42 +38,43 @@ def read_field(field: FieldNode, prop: Property, view: PageView, reading: ValueH
     """
     read: _Read = {}
     answers = tuple(_read_channel(channel, field, prop, view, reading, read) for channel in field.channels)
-    return replace(_agreed(field, answers, view), channels=answers)
+    return _agreed(field, answers, view)
 
 
-def _agreed(field: FieldNode, answers: Sequence[ChannelRead], view: PageView) -> FieldRead:
+def _agreed(field: FieldNode, answers: tuple[ChannelRead, ...], view: PageView) -> FieldRead:
     if (
         field.may_be_null
         and field.without is not None
         and _say_nothing(field, answers)
         and states_absence(field.without, view)
     ):
-        return FieldRead()
+        return FieldRead(channels=answers)
     fault = _fault(field, answers)
     if fault is not None:
-        return FieldRead(miss=fault)
+        return FieldRead(miss=fault, channels=answers)
     agreed = [answer for answer in answers if answer.statement.value is not None]
     if not agreed and field.may_be_null and field.absent in view.visible:
-        return FieldRead()
+        return FieldRead(channels=answers)
     families = tuple(dict.fromkeys(answer.channel.family for answer in agreed))
     if agreed and field.known and value_key(agreed[0].statement.value) not in map(value_key, field.known):
         reason = (
             f"{agreed[0].statement.value!r} was on none of the pages that were learned from, which all said the same"
         )
-        return FieldRead(miss=Divergence(DivergenceReason.DRIFT, field.name, reason, {field.name: families}))
+        miss = Divergence(DivergenceReason.DRIFT, field.name, reason, {field.name: families})
+        return FieldRead(miss=miss, channels=answers)
     lost = _lost(field, families)
     if lost is not None:
-        return FieldRead(
-            miss=Divergence(DivergenceReason.ONE_WITNESS, field.name, lost, {field.name: _silent(answers)})
-        )
+        miss = Divergence(DivergenceReason.ONE_WITNESS, field.name, lost, {field.name: _silent(answers)})
+        return FieldRead(miss=miss, channels=answers)
     best = next(filter(_is_seen, agreed), agreed[0])
     place = best.statement.place
     assert place is not None, "what has a value has a place"
     if field.proof and not any(_is_shown(answer, view) for answer in agreed):
         reason = f"the page does not show {raw_text(place)!r}"
-        return FieldRead(miss=Divergence(DivergenceReason.NOT_SHOWN, field.name, reason, {field.name: families}))
+        miss = Divergence(DivergenceReason.NOT_SHOWN, field.name, reason, {field.name: families})
+        return FieldRead(miss=miss, channels=answers)
     source = FieldSource("workflow", place.where, True, "likely" if field.weak else "certain", Reason.AGREED)
-    return FieldRead(best.statement.value, source, raw_text(place), families)
+    return FieldRead(best.statement.value, source, raw_text(place), families, channels=answers)
 
 
 def _say_nothing(field: FieldNode, answers: Sequence[ChannelRead]) -> bool:

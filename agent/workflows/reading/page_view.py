@@ -94,7 +94,14 @@ def view_parameters(
     rendered: bool = False,
     texts: bool = False,
 ) -> dict[str, Any]:
-    """Return the parameters of `PLACES_JS` for a page, or for a document in its stead; arguments as in `view_of`."""
+    """Return the parameters of `PLACES_JS` for a page, or for a document in its stead.
+
+    Args:
+        places: that are read.
+        selectors: whose presence is asked for.
+        rendered: a browser has to open it, where so far only its document was read.
+        texts: all texts are told that can be seen. Only a browser tells them.
+    """
     fields, paths = _spelled(places)
     asked = {"fields": fields, "records": None, "many": False, "near": False, "json": bool(paths)}
     guards = {"selectors": list(selectors), "texts": texts}
@@ -112,26 +119,19 @@ def _spelled(places: Sequence[FieldPlace]) -> tuple[dict[str, Json], dict[str, s
     return fields, {place_key(place): place.query for place in places if place.kind == "json"}
 
 
-async def view_of(
-    page: Context,
-    places: Sequence[FieldPlace],
-    selectors: Sequence[str] = (),
-    *,
-    rendered: bool = False,
-    texts: bool = False,
-) -> PageView:
+async def view_of(page: Context, places: Sequence[FieldPlace], asked: dict[str, Any]) -> PageView:
     """The page that is open now, in one question.
 
     Args:
-        rendered: a browser has to open it, where so far only its document was read.
-        texts: all texts are told that can be seen. Only a browser tells them.
+        asked: by `view_parameters` of these places.
 
     Raises:
         NoScriptAnswer: the page answered something else.
     """
-    asked = view_parameters(places, selectors, rendered=rendered, texts=texts)
     answer = script_answer(await page.read(PLACES_JS, asked))
-    return view_from(await asyncio.to_thread(parse_places_answer, answer, asked), places)
+    in_thread = "tree" in answer  # a document's own words are no work
+    read = await asyncio.to_thread(parse_places_answer, answer, asked) if in_thread else answer
+    return view_from(read, places)
 
 
 def view_on(
@@ -141,7 +141,7 @@ def view_on(
 
     Args:
         numbers: of the elements of the places that are selectors, by `place_key`.
-        texts: as in `view_of`.
+        texts: as in `view_parameters`.
     """
     asked = view_parameters(places, texts=texts)
     matches = {f"fields.{name}": several for name, several in numbers.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from shoal.agent.browser import Context
 from shoal.agent.spec import FieldPlace
@@ -14,7 +15,14 @@ from shoal.agent.types import LoopItem
 from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.format.branch import Branch
 from shoal.agent.workflows.reading.branch_reader import read_page
-from shoal.agent.workflows.reading.page_view import PageView, needs_texts, places_of, selectors_of, view_of
+from shoal.agent.workflows.reading.page_view import (
+    PageView,
+    needs_texts,
+    places_of,
+    selectors_of,
+    view_of,
+    view_parameters,
+)
 from shoal.agent.workflows.script_answer import NoScriptAnswer
 from shoal.agent.workflows.verdict import PageRead
 
@@ -43,11 +51,12 @@ async def replay_page(
     Raises:
         BrowserError: the page could not be asked.
     """
-    places, selectors = _places_and_selectors(branches)
+    places, selectors = places_of(branches), selectors_of(branches)
     deadline = time.monotonic() + _BUDGET_S
 
     async def look(*, rendered: bool = False) -> PageView:
-        return await view_of(page, places, selectors, rendered=rendered, texts=needs_texts(branches))
+        asked = view_parameters(places, selectors, rendered=rendered, texts=needs_texts(branches))
+        return await view_of(page, places, asked)
 
     try:
         view = await look()
@@ -88,7 +97,7 @@ async def read_document(
         BrowserError: the page could not be asked.
     """
     try:
-        view = await view_of(page, *_places_and_selectors(branches))
+        view = await view_of(page, *_asked_of_documents(branches))
     except NoScriptAnswer:
         return None
     return _read(view, branches, item, schema, locale) if view.document else None
@@ -108,17 +117,19 @@ async def read_rendered(
         BrowserError: the page could not be asked.
     """
     try:
-        places, selectors = _places_and_selectors(branches)
-        view = await view_of(page, places, selectors, rendered=True, texts=needs_texts(branches))
+        places = places_of(branches)
+        asked = view_parameters(places, selectors_of(branches), rendered=True, texts=needs_texts(branches))
+        view = await view_of(page, places, asked)
     except NoScriptAnswer as error:
         return _unread_page(error)
     return _read(view, branches, item, schema, locale)
 
 
 @once_each(_MOST_ASKED)
-def _places_and_selectors(branches: Sequence[Branch]) -> tuple[tuple[FieldPlace, ...], tuple[str, ...]]:
-    """The places and selectors that branches ask a page for."""
-    return places_of(branches), selectors_of(branches)
+def _asked_of_documents(branches: Sequence[Branch]) -> tuple[tuple[FieldPlace, ...], dict[str, Any]]:
+    """The places that branches read, and the one question that all documents are asked for them."""
+    places = places_of(branches)
+    return places, view_parameters(places, selectors_of(branches))
 
 
 def _unread_page(error: NoScriptAnswer) -> PageRead:

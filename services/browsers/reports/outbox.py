@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +54,8 @@ class Outbox:
         self._reports: OrderedDict[int, Report] = OrderedDict()  # by serial number
         self._serial = 0
         self._newest: dict[tuple[int, int], int] = {}  # by session and fence: its last checkpoint, not pulled yet
-        self._new_reports = asyncio.Event()
+        self._new_reports = asyncio.Event()  # there are some that were not pulled yet
+        self._since = 0.0  # when the first of these came, by the clock of `time.monotonic`
         self._hurry = asyncio.Event()  # what there is must be pulled now
         self._acks: dict[int, asyncio.Future[_Ack]] = {}
         self._session_s = 0.0  # what a session takes, smoothed
@@ -73,10 +75,16 @@ class Outbox:
             self._newest[attempt] = self._serial
         if report.outcome is not None:
             self._session_s += (report.outcome.seconds - self._session_s) * 0.1
+        if not self._new_reports.is_set():
+            self._since = time.monotonic()
         self._new_reports.set()
         if report.wants_ack or self._needs_work():
             self._hurry.set()
         return self._serial
+
+    def hurry(self) -> None:
+        """Have what there is pulled now."""
+        self._hurry.set()
 
     async def put_and_wait(self, report: Report) -> bool:
         """Adds a report and waits until the store took it; False when it refused it."""
@@ -101,21 +109,24 @@ class Outbox:
             del self._acks[serial]
 
     async def pull(self, seen: int, timeout_s: float, most_bytes: int = REPORT_BATCH_BYTES) -> ReportBatch:
-        """Reports after serial number `seen`, at once when there are any, else those of the next `timeout_s`.
+        """Reports after serial number `seen`, else those of the next `timeout_s`.
 
-        Those over `most_bytes` are left for the next pull; one report always comes.
+        The first that was not pulled yet waits for company, also where it came while the last pull was under way. Those
+        over `most_bytes` are left for the next pull; one report always comes.
         """
-        unseen = self._after(seen)
-        if not unseen:
+        if not self._after(seen):
             self._new_reports.clear()
             self._hurry.clear()
             if not await _within(timeout_s, self._new_reports):
                 return ReportBatch(b"")
-            await _within(self._batch_delay_s, self._hurry)
-            unseen = self._after(seen)
+        if self._new_reports.is_set():
+            await _within(self._since + self._batch_delay_s - time.monotonic(), self._hurry)
+        unseen = self._after(seen)
         batch = ReportBatch.of(unseen, most_bytes)
         if (n := len(batch.sizes)) == len(unseen):
             self._newest.clear()
+            self._new_reports.clear()
+            self._hurry.clear()
         else:
             last = unseen[n - 1].serial
             self._newest = {attempt: serial for attempt, serial in self._newest.items() if serial > last}

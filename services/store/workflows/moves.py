@@ -13,7 +13,7 @@ from shoal.agent.types import Replay
 from shoal.agent.workflows.format.checks import unrun
 from shoal.agent.workflows.format.version import MOVES, State
 from shoal.services.errors import NotFound, WrongState
-from shoal.services.store.database.tables import workflow, workflow_figure, workflow_repair, workflow_version
+from shoal.services.store.database.tables import workflow, workflow_repair, workflow_version
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.workflows.keeping import get, missing
 from shoal.services.store.workflows.records import RepairLease, WorkflowRow
@@ -89,15 +89,12 @@ def add_figures(tx: Tx, tenant: str, name: str, number: int, counted: Mapping[st
     Raises:
         NotFound: there is no such workflow or version.
     """
-    number_of = _lock(tx, tenant, name)
-    if _state(tx, number_of, number) is None:
+    row = tx.run("lock_version", tenant=tenant, name=name, number=number).first()
+    if row is None:
+        _lock(tx, tenant, name)
         raise NotFound(f"the workflow {name!r} has no version {number}", workflow=name, version=number)
-    c = workflow_figure.c
-    for what, n in sorted(counted.items()):
-        at = (c.workflow == number_of, c.number == number, c.name == what)
-        changed = tx.conn.execute(update(workflow_figure).where(*at).values(value=c.value + n))
-        if not changed.rowcount:
-            tx.conn.execute(insert(workflow_figure).values(workflow=number_of, number=number, name=what, value=n))
+    rows = [{"workflow": row.id, "number": number, "name": what, "value": n} for what, n in counted.items()]
+    tx.each("add_figures", rows)
 
 
 def note_replays(tx: Tx, replays: Sequence[tuple[str, Replay | None]]) -> None:

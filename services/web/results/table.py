@@ -1,4 +1,4 @@
-"""Result lines as a table: columns by dotted names, for CSV and Parquet.
+"""Result lines as a table: columns by dotted names, for CSV and the files of `table_files`.
 
 Objects are flattened (`record.price.amount`); a dot in a key is written `\\.`. Lists, empty objects, `rests_on`, and
 `sources` and `candidates`, whose fields differ from line to line, stay JSON text. Which columns there are is known only
@@ -8,17 +8,12 @@ when every line was seen, so the lines go through a temporary file; memory stays
 from __future__ import annotations
 
 import asyncio
-import io
 import re
 import tempfile
 from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import IO, Any
+from typing import IO
 
 import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
-import xlsxwriter
 from pydantic_core import from_json, to_json
 
 from shoal.agent.support.json_value import Json
@@ -35,20 +30,12 @@ TRAILING = (
 )
 """The columns around those of the record; present in every table of results, whatever the lines hold."""
 
-_FIXED_TYPES: Mapping[str, pa.DataType] = {
-    "item.index": pa.int64(),
-    "item.is_link": pa.bool_(),
-    "error.retryable": pa.bool_(),
-    "provisional": pa.bool_(),
-    "attempts": pa.int64(),
-    "seconds": pa.float64(),
-    "usage.model_calls": pa.int64(),
-    "usage.prompt_tokens": pa.int64(),
-    "usage.completion_tokens": pa.int64(),
+_FIXED_KINDS = {
+    **dict.fromkeys(("item.is_link", "error.retryable", "provisional"), "bool"),
+    **dict.fromkeys(("item.index", "attempts", "usage.model_calls", "usage.prompt_tokens"), "int"),
+    **{"usage.completion_tokens": "int", "seconds": "float"},
 }
 _TEXT_FIELDS = ("sources", "candidates", "rests_on")
-GROUP_ROWS = 5_000
-"""Rows of one Parquet row group."""
 _COMPUTED = re.compile(r"(?![+-][0-9][0-9.,]*$)[=+\-@\t\r\n＝＋－＠]")  # which spreadsheets take for these
 """The beginning of a text that a spreadsheet takes for a formula; numbers with a sign are none."""
 _AT_ONCE = 500
@@ -57,10 +44,6 @@ IN_MEMORY = 8 << 20
 CHUNK = 1 << 16
 _INT64 = 2**63
 _SHEET_LINES, _SHEET_COLUMNS = 1_048_576, 16_384
-_LONGEST_CELL = 32_767
-_WHOLE = 2**53
-"""A spreadsheet's numbers are exact up to it; larger ones are texts."""
-
 
 CHANGES_LEADING = ("change", "key", "why")
 CHANGES_TRAILING = tuple(f"{run}.{name}" for run in ("before", "after") for name in ("session", "item", "url", "at"))
@@ -129,7 +112,17 @@ class ExportTable:
         """The names of the columns as the table shows them."""
         return [name.removeprefix(self._prefix) for name in self.columns]
 
-    def _all(self) -> Iterator[Row]:
+    def column_kind(self, name: str) -> str:
+        """Return what all values of a column are: `bool`, `int` or `float`; `text` where they differ or are none."""
+        if name in _FIXED_KINDS:
+            return _FIXED_KINDS[name]
+        kinds = self._kinds.get(name, set()) - {"null"}
+        if kinds == {"int", "float"}:
+            return "float"
+        return kinds.pop() if len(kinds) == 1 else "text"
+
+    def rows(self) -> Iterator[Row]:
+        """Yield each row by the names of its columns."""
         self._rows.seek(0)
         for line in self._rows:
             yield from_json(line)
@@ -142,68 +135,12 @@ class ExportTable:
         """
         columns, cell_value = self.columns, _as_it_is if formulas else _as_text
         chunk = bytearray(_csv_line(self.titles))
-        for row in self._all():
+        for row in self.rows():
             chunk += _csv_line([cell_value(row.get(name)) for name in columns])
             if len(chunk) >= CHUNK:
                 yield bytes(chunk)
                 chunk.clear()
         yield bytes(chunk)
-
-    def parquet(self) -> Iterator[bytes]:
-        """The table as a Parquet file, one row group after the other."""
-        sink = _Pipe()
-        with pq.ParquetWriter(sink, self._schema(), compression="zstd") as writer:
-            yield from self._groups(sink, writer)
-        yield sink.take_bytes()
-
-    def arrow(self) -> Iterator[bytes]:
-        """The table as a stream of Arrow's IPC format, one batch after the other."""
-        sink = _Pipe()
-        with pa.ipc.new_stream(sink, self._schema()) as writer:
-            yield from self._groups(sink, writer)
-        yield sink.take_bytes()
-
-    def xlsx(self) -> Iterator[bytes]:
-        """The table as the one sheet of an Excel file, whose texts are never formulas or links."""
-        columns = self.columns
-        with tempfile.TemporaryFile() as file:
-            options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-            with xlsxwriter.Workbook(file, options) as book:
-                sheet = book.add_worksheet("records")
-                lines = chain((dict(zip(columns, self.titles, strict=True)),), self._all())
-                for line, row in enumerate(lines):
-                    for column, name in enumerate(columns):
-                        _write_cell(sheet, line, column, row.get(name))
-            file.seek(0)
-            while chunk := file.read(CHUNK):
-                yield chunk
-
-    def _schema(self) -> pa.Schema:
-        return pa.schema(
-            [pa.field(title, self._type(name)) for name, title in zip(self.columns, self.titles, strict=True)]
-        )
-
-    def _groups(self, sink: _Pipe, writer: pq.ParquetWriter | pa.RecordBatchStreamWriter) -> Iterator[bytes]:
-        columns, schema = self.columns, self._schema()
-        for group in _grouped(self._all(), GROUP_ROWS):
-            arrays = [
-                pa.array([_as(field.type, row.get(name)) for row in group], type=field.type)
-                for name, field in zip(columns, schema, strict=True)
-            ]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-            yield sink.take_bytes()
-
-    def _type(self, name: str) -> pa.DataType:
-        if name in _FIXED_TYPES:
-            return _FIXED_TYPES[name]
-        kinds = self._kinds.get(name, set()) - {"null"}
-        if kinds == {"bool"}:
-            return pa.bool_()
-        if kinds == {"int"}:
-            return pa.int64()
-        if kinds and kinds <= {"int", "float"}:
-            return pa.float64()
-        return pa.string()
 
 
 def flatten(line: Row) -> Row:
@@ -254,13 +191,6 @@ def _kind(value: Json) -> str:
     return "float" if isinstance(value, float) else "text"
 
 
-def _as(kind: pa.DataType, value: Json) -> Json:
-    """`value` as its column takes it; in a column of several kinds, what is no text is JSON text."""
-    if value is None or not pa.types.is_string(kind) or isinstance(value, str):
-        return value
-    return to_json(value).decode()
-
-
 def _as_it_is(value: Json) -> Json:
     return value
 
@@ -280,52 +210,3 @@ def _csv_value(value: Json) -> str:
     if text == "" or any(mark in text for mark in ',"\r\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-def _write_cell(sheet: xlsxwriter.worksheet.Worksheet, line: int, column: int, value: Json) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool):
-        sheet.write_boolean(line, column, value)
-    elif isinstance(value, int | float) and abs(value) <= _WHOLE:
-        sheet.write_number(line, column, value)
-    else:
-        text = value if isinstance(value, str) else to_json(value).decode()
-        shortened = text if len(text) <= _LONGEST_CELL else f"({len(text):,} characters: more than a cell can have)"
-        sheet.write_string(line, column, shortened)
-
-
-def _grouped(rows: Iterator[Row], size: int) -> Iterator[Sequence[Row]]:
-    group: list[Row] = []
-    for row in rows:
-        group.append(row)
-        if len(group) == size:
-            yield group
-            group = []
-    if group:
-        yield group
-
-
-class _Pipe(io.RawIOBase):
-    """A file that is only appended to, and whose bytes are taken away as they come; its position counts on."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._position = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def write(self, data: Any) -> int:
-        part = bytes(data)
-        self._parts.append(part)
-        self._position += len(part)
-        return len(part)
-
-    def take_bytes(self) -> bytes:
-        """Return what was written since the last call."""
-        parts, self._parts = self._parts, []
-        return b"".join(parts)

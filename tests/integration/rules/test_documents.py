@@ -41,6 +41,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200 if self.path in FILES else 404)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", "default-src 'none'; require-trusted-types-for 'script'")
         self.end_headers()
         self.wfile.write(body)
 

@@ -1,10 +1,7 @@
-"""Pages that only a browser shows whole: content that scripts bring late, tables that styles lay out, lists without a
-record.
-"""
+"""Pages that only a browser shows whole: content that scripts bring late, and tables that styles lay out."""
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +19,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
-SQUARE = 24
-"""Times that a paragraph eight times as long may cost. A square would be 64 times; a machine's speed does not count."""
 
 
 async def read(page: Context, site: Site, body: str, *, many: bool = False, **wanted: Any) -> Extraction:
@@ -46,22 +41,6 @@ async def value(page: Context, site: Site, body: str, **wanted: Any) -> dict[str
 async def values(page: Context, site: Site, body: str, **wanted: Any) -> list[Any]:
     """The records of such a page."""
     return [record.value for record in (await read(page, site, body, many=True, **wanted)).records]
-
-
-MANUAL = """<div class=section><h3>timer_new ()</h3><pre>Timer *timer_new (void);</pre>
-<p>Makes a timer and starts it, which means that <code class=function>timer_start()</code> is called.</p></div>
-<div class=section><h3>timer_stop ()</h3><pre>void timer_stop (Timer *timer);</pre>
-<p>Marks an end time, so that calls to <code class=function>timer_elapsed()</code> give the time until then.</p></div>
-<div class=section><h3>timer_reset ()</h3><pre>void timer_reset (Timer *timer);</pre>
-<p>This is seldom needed, since <code class=function>timer_start()</code> may be called on a running timer.</p></div>"""
-
-
-async def test_code_that_a_sentence_mentions_is_no_value_of_the_record(page: Context, site: Site) -> None:
-    assert await values(page, site, MANUAL, function=TEXT) == []
-    named = "".join(
-        f"<div class=section><h3>{n}</h3><p>Since <code class=version>{n}.5</code></p></div>" for n in "123"
-    )
-    assert [row["version"] for row in await values(page, site, named, version=TEXT)] == ["1.5", "2.5", "3.5"]
 
 
 LATE = """<main><h1>Lamp</h1><div id="offer"></div></main><script>setTimeout(() => {
@@ -99,15 +78,6 @@ async def test_a_table_that_a_script_fills_late_is_waited_for(page: Context, sit
       for (const name of ['Ann', 'Bob']) body.insertRow().innerHTML = `<td>${name}</td><td>cook</td>`;
       }, 2500)</script>"""
     assert [one["name"] for one in await values(page, site, body, name=TEXT, role=TEXT)] == ["Ann", "Bob"]
-
-
-async def test_labels_of_a_definition_list_are_no_records(page: Context, site: Site) -> None:
-    """Labels that end with a colon, under which a manual speaks of one method, are no list of methods."""
-    notes = "<dl class=notes><dt>Parameters:</dt><dd>holder - the int data</dd><dt>Returns:</dt><dd>the bits</dd></dl>"
-    found = await read(
-        page, site, f"<main><h1>Class Bits</h1>{notes}{notes}</main>", many=True, method=TEXT, description=TEXT
-    )
-    assert not found.records
 
 
 async def test_a_table_that_is_drawn_late_may_ask_for_its_rows_then(page: Context, site: Site) -> None:
@@ -155,15 +125,3 @@ async def test_badges_behind_what_a_cell_says_are_no_part_of_it(page: Context, s
         {"description": f"Change {n}", "weight": f"{n} kg", "colours": "red blue", "status": "Open"}
         for n in range(1, 4)
     ]
-
-
-async def test_a_paragraph_full_of_code_is_measured_once(page: Context, site: Site) -> None:
-    async def cost_s(times: int) -> float:
-        body = "<p>" + "The calls are <code class=function>timer_start()</code> and others. " * times + "</p>"
-        began = time.process_time()
-        assert await values(page, site, body, function=TEXT) == []
-        return time.process_time() - began
-
-    await cost_s(10)  # what is made once
-    short_s = await cost_s(2_500)
-    assert await cost_s(20_000) < SQUARE * short_s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http.server import BaseHTTPRequestHandler
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -35,7 +36,8 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         links = "".join(f'<li><a href="{to}">{words}</a>' for to, (words, _, _) in ITEMS.items())
         listed = f"<title>Lamps</title><h1>Lamps</h1><ul>{links}</ul>"
-        body = f"<!doctype html><html lang=en>{ITEMS[path][1] if path in ITEMS else listed}".encode()
+        page = ITEMS[path][1] if path in ITEMS else PAGES[path][0] if path in PAGES else listed
+        body = f"<!doctype html><html lang=en>{page}".encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -57,3 +59,29 @@ async def test_a_page_in_the_place_of_an_item_is_no_record() -> None:
             lines = await here.store.results(job)
     told = [line.record.value["name"] if line.record else line.error and line.error.code for line in lines]
     assert told == [outcome for _, _, outcome in ITEMS.values()]
+
+
+CARDS = "".join(
+    f"<div class=card><h3>{wood} lamp</h3><p class=price>£{n}9.00</p></div>" for n, wood in enumerate(("Ash", "Elm"), 1)
+)
+PAGES = {  # the page that a job names, and what comes of it
+    "/a": ("<title>Page not found - Shop</title><h1>404 - Page not found</h1><h2>Popular</h2>" + CARDS, "page_missing"),
+    "/b": ("<title>Shop</title><h1>Access denied</h1><p>Reference 18" + CARDS, "access_denied"),
+    "/access-denied": (f"<title>Manual</title><h1>Access denied</h1><p>Short. {CARDS}", ""),
+    "/lamps": (f"<title>Lamps</title><h1>Lamps</h1>{CARDS}", ""),
+}
+NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("schema", [NAMED, {"type": "array", "items": NAMED}], ids=["record", "list"])
+async def test_an_error_s_text_in_the_place_of_a_job_s_page_is_no_record(schema: dict[str, Any]) -> None:
+    with served(_Handler) as url:
+        async with world({}, parts=RealParts, slots=2) as here:
+            codes = {}
+            for path in PAGES:
+                job = await here.submit(url=url + path, extract={"schema": schema}, max_attempts=1)
+                await here.until(job, lambda row: row.finished_at is not None)
+                (line,) = [line for line in await here.store.results(job)][:1]
+                codes[path] = line.error.code if line.error else ""
+    assert codes == {path: code for path, (_, code) in PAGES.items()}

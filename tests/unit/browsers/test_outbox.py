@@ -99,6 +99,18 @@ async def test_a_pull_waits_for_company_while_the_worker_has_work() -> None:
     assert [r.session for r in (await pull).reports()] == [2, 3]
 
 
+async def test_reports_that_came_while_a_pull_was_under_way_wait_for_company_too() -> None:
+    outbox = Outbox()
+    slow = Outcome(Status.COMPLETED, seconds=1000.0)
+    outbox.put(Report(1, 1, slow))
+    assert len((await outbox.pull(0, 5)).sizes) == 1
+    outbox.put(Report(2, 1, slow))
+    pull = asyncio.create_task(outbox.pull(1, 5))
+    await asyncio.sleep(0)
+    outbox.put(Report(3, 1, slow))
+    assert [r.session for r in (await pull).reports()] == [2, 3]
+
+
 async def test_a_worker_that_runs_dry_is_pulled_at_once() -> None:
     dry = False
     outbox = Outbox(lambda: dry)

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from typing import cast
 
+import pytest
+
 from shoal.agent.browser import ContextOptions
 from shoal.agent.documents.fetching import DocumentClient
 from shoal.agent.sessions.dependencies import Journal, NavigationGuard
@@ -49,6 +51,26 @@ async def test_a_session_that_lost_its_lease_and_comes_back_runs_once_and_frees_
     assert ended == {1: Status.CANCELED, 3: Status.COMPLETED}
     stats = await worker.stats()
     assert (stats.busy, dict(stats.held)) == (0, {})
+    await worker.close()
+
+
+async def test_a_slot_that_runs_dry_is_told_of_at_once_whatever_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.services.browsers.worker._RUN_DELAY_S", 3600.0)
+    other = "http://slow.example/"
+    pages = {URL: FakePage(read={"n": 1}), other: FakePage(read={"n": 1}, seconds=300)}
+    config = WorkerConfig(slots=2, artifacts_url="memory:")
+    worker = Worker("w", config, FakeParts([], lambda: FakeBrowser(pages), config))
+    slow = JobSpec.model_validate({"url": other, "extract": EXTRACT})
+    quick = JobSpec.model_validate({"url": URL, "extract": EXTRACT})
+    async with soon(18):
+        await worker.submit([Work(n, 1, 1, "t", 1, 0, slow, None, None, None, None, width=1) for n in (1, 2)])
+        await worker.submit([Work(3, 1, 2, "t", 1, 0, quick, None, None, None, None)])
+        ended, seen = set[int](), 0
+        while 3 not in ended:
+            for report in (await worker.pull(seen, 0)).reports():
+                seen = report.serial
+                ended |= {report.session} if report.outcome is not None else set()
+    await worker.drain(0)
     await worker.close()
 
 

@@ -59,4 +59,4 @@ def test_the_help_imports_no_command() -> None:
     loaded = said.stdout.splitlines()[-1].split()
     ours = {name for name in loaded if name.startswith("shoal.") and not name.startswith("shoal.services.cli")}
     assert ours == {"shoal.services"}
-    assert not {"httpx", "pydantic", "ray", "playwright", "lxml", "boto3"} & set(loaded)
+    assert not {"httpx", "pydantic", "ray", "playwright", "lxml", "boto3", "rich"} & set(loaded)

@@ -440,8 +440,8 @@ async def test_a_file_of_results_grows_line_by_line_and_takes_its_place_when_it_
 
 def test_the_help_shows_commands_in_groups(shoal: Shoal) -> None:
     told = shoal("--help").stdout
-    assert all(f"─ {name} ─" in told for name in ("Begin", "Jobs", "What jobs use", "Cluster"))
-    assert "─ Commands ─" not in told, "a command is in no group"
+    assert all(f"\n{name}:\n" in told for name in ("Begin", "Jobs", "What jobs use", "Cluster"))
+    assert "\nCommands:\n" not in told, "a command is in no group"
 
 
 def test_control_commands_do_what_they_say(served: Served, shoal: Shoal) -> None:

@@ -17,7 +17,8 @@ from shoal.agent.types import Basis, Computation, Outcome, Quotation
 from shoal.agent.worker_messages import Work
 from shoal.services.web.api.results import Format, accepted_format
 from shoal.services.web.api.views.results import ResultView
-from shoal.services.web.results.table import _Pipe, flatten
+from shoal.services.web.results.table import flatten
+from shoal.services.web.results.table_files import _Pipe
 from tests.gateway_world import World, api_world, completed, failed, loop_of
 
 VALUES = [f"https://shop.example/p/{index}" for index in range(7)]
@@ -221,7 +222,7 @@ async def test_a_job_without_lines_gives_whole_files(here: World) -> None:
 
 
 async def test_many_row_groups_make_one_parquet_file(monkeypatch: pytest.MonkeyPatch, here: World) -> None:
-    monkeypatch.setattr("shoal.services.web.results.table.GROUP_ROWS", 2)
+    monkeypatch.setattr("shoal.services.web.results.table_files.GROUP_ROWS", 2)
     job = await make(here)
     content = (await here.client.get(f"/v1/jobs/{job}/results?format=parquet")).content
     file = pq.ParquetFile(io.BytesIO(content))

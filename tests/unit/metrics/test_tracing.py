@@ -40,7 +40,7 @@ def _spans(exporter: InMemorySpanExporter) -> dict[str, ReadableSpan]:
 async def test_gateway_dispatcher_worker_and_model_call_are_one_trace(exporter: InMemorySpanExporter) -> None:
     began = time.time()
     tracing.record("submit", tracing.job_place(7), below=None, began=began, tenant="acme")
-    with tracing.span("run session", below=tracing.lease_place(7, 70, 2), session=70):
+    with tracing.span("run session", lease=(7, 70, 2), session=70):
         await MeasuredModel(_Model(), MetricsDelta()).ask(Ask([]))
     tracing.record_lease(7, 70, 2, began, worker="w1")
     seen = _spans(exporter)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from shoal.services.errors import BadSetting, StoreAway, StoreOutdated
-from shoal.services.store.database.migrate import migrate
+from shoal.services.store.database.migrate import HEAD, migrate
+from shoal.services.store.database.upgrade import config_for, revisions
 from shoal.services.store.store import open_store
 
 
@@ -74,3 +75,7 @@ async def test_a_failed_statement_does_not_tell_what_was_in_it(tmp_path: Path) -
         await store.create_key("ci", "acme", [], "the-secret-hash")
     assert "the-secret-hash" not in str(caught.value)
     await store.close()
+
+
+def test_the_program_needs_its_newest_revision() -> None:
+    assert revisions(config_for())[0] == HEAD

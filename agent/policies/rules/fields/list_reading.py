@@ -22,6 +22,7 @@ from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.choosing import SURENESS_ORDER
 from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.quantities import unit_beside
+from shoal.agent.read.values.text_values import money_in, money_in_words
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import FieldCandidate, FieldSource, Reason, Record, Sureness
 
@@ -124,6 +125,8 @@ class _Maker:
             return text
         if column.kind == "day" and column.whole and pieces:
             text = joined(pieces)
+        if column.kind == "money" and text == money_in(joined(pieces)) and "string" in prop.types:
+            text = money_in_words(joined(pieces)) or text
         return convert(prop, Raw(text), self._hints, unit_beside([column.label_words]))
 
 

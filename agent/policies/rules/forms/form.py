@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, Self
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from shoal.agent.browser import Context
-from shoal.agent.errors import BrowserError
 from shoal.agent.read.values.phrases import Phrase, phrase
 from shoal.agent.read.word_lists.form_vocabulary import (
     AUTOCOMPLETE,
@@ -19,12 +16,10 @@ from shoal.agent.read.word_lists.form_vocabulary import (
     TYPE_NAMES,
 )
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.printable import readable_json
 from shoal.agent.types import Element, Observation
 
-FORM_JS = (Path(__file__).parent / "form.js").read_text(encoding="utf-8")
-
 Kind = Literal["text", "select", "combobox", "radio", "checkbox", "file", "date"]
+NoticeKind = Literal["error", "success", "alert", "status", "note"]
 _TEXT_ROLES = frozenset({"textbox", "searchbox", "spinbutton"})
 _BUTTON_TYPES = frozenset({"submit", "button", "image", "reset"})
 _DATE_TYPES = frozenset({"date", "month", "week", "time", "datetime-local"})
@@ -82,13 +77,8 @@ class FormNotice:
     """One notice that the page shows."""
 
     text: str
-    kind: Literal["error", "success", "alert", "status", "note"]  # a note is plain text beside a form
+    kind: NoticeKind  # a note is plain text beside a form
     aside: bool = False  # in a table, a navigation or a footer: part of the page's content rather than an answer
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Json]) -> Self:
-        """The notice that the script sent."""
-        return cls(str(entry["t"]), entry["k"], bool(entry.get("aside")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +101,10 @@ class Overlay:
     buttons: tuple[str, ...]
     fields: int  # a dialog with fields of its own is no banner
 
-    @classmethod
-    def of(cls, entry: Mapping[str, Json]) -> Self:
-        """The overlay that the script sent."""
-        buttons = tuple(str(button["t"]) or str(button["a"]) for button in entry["buttons"])
-        return cls(str(entry["text"]), buttons, int(entry["fields"]))
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentField:
-    """The properties of a field that only the document has: `form.js` sends them, and an observation does not carry
-    them.
-    """
+    """The properties of a field that an observation does not carry."""
 
     tag: str = ""
     type: str = ""
@@ -139,30 +121,26 @@ class DocumentField:
     error: str = ""  # the message beside it
     value: str = ""  # of a radio button or checkbox what it stands for
 
-    @classmethod
-    def of(cls, entry: Mapping[str, Json]) -> Self:
-        """The field that the script sent."""
-        return cls(
-            tag=str(entry["tag"]),
-            type=str(entry["type"]),
-            name=str(entry["name"]),
-            id=str(entry.get("id", "")),
-            label=str(entry.get("label", "")),
-            autocomplete=str(entry.get("ac", "")),
-            group=str(entry.get("group", "")),
-            required=bool(entry.get("req")),
-            form=int(entry.get("form", -1)),
-            visible=bool(entry["v"]),
-            native_error=str(entry.get("bad", "")),
-            marked_invalid=bool(entry.get("aria")),
-            error=str(entry.get("error", "")),
-            value=str(entry.get("value", "")),
-        )
-
     @property
     def key(self) -> tuple[str, ...]:
         """By which it is joined with the observation's field."""
         return _key(self.tag, self.type, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class FormDocument:
+    """A page's forms, as far as an observation does not carry them."""
+
+    fields: tuple[DocumentField, ...] = ()
+    messages: tuple[FormNotice, ...] = ()
+    forms: tuple[FormFacts, ...] = ()  # by their places in the document
+    overlay: Overlay | None = None
+    heading: str = ""  # the first of the first level
+    text: str = ""
+    busy: bool = False
+    loaded: float = 0.0  # when the document began to load, in ms
+    status: int = 0  # HTTP status of the document; 0: unknown
+    lang: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,20 +169,11 @@ class FormPage:
         return [field for field in self.fields if field.form == form]
 
 
-async def read_form_page(page: Context, seen: Observation) -> FormPage:
-    """The forms of the page that `seen` shows."""
-    answer = await page.read(FORM_JS)
-    extras = readable_json(answer) if isinstance(answer, str) else answer
-    if not isinstance(extras, Mapping):
-        raise BrowserError("the page answered nothing about its forms")
-    return form_page(seen, extras)
-
-
-def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
-    """The observation's fields and buttons in document order, joined with `extras` as `form.js` gives them."""
+def form_page(seen: Observation, document: FormDocument) -> FormPage:
+    """The observation's fields and buttons in document order, joined with what the document says of them."""
     fields: list[FormField] = []
     buttons: list[FormButton] = []
-    known = _by_key(map(DocumentField.of, extras.get("fields", ())))
+    known = _by_key(document.fields)
     taken: dict[tuple[str, ...], int] = {}
     places: dict[int, int] = {}
     for element, form, searches in _controls(seen.elements):
@@ -217,40 +186,24 @@ def form_page(seen: Observation, extras: Mapping[str, Json]) -> FormPage:
             fields.append(_field(element, kind, twin, form))
             if form >= 0 and twin is not None and twin.form >= 0:
                 places.setdefault(form, twin.form)
-    overlay = extras.get("overlay")
-    messages = list(map(FormNotice.of, extras.get("messages", ())))
-    messages += [
+    alerts = (
         FormNotice(dialog.message, "alert") for dialog in seen.dialogs if dialog.kind == "alert" and dialog.message
-    ]
+    )
     return FormPage(
         url=seen.url,
         fields=tuple(fields),
         buttons=tuple(button for button in buttons if button.label or button.submit),
-        messages=tuple(messages),
-        text=str(extras.get("text", "")),
-        heading=str(extras.get("h1", "")),
-        overlay=Overlay.of(overlay) if overlay else None,
-        busy=bool(extras.get("busy")),
-        forms=_facts(extras.get("forms", ()), places),
-        loaded=float(extras.get("loaded", 0.0)),
-        status=int(extras.get("status", 0)),
-        lang=str(extras.get("lang", "")),
-    )
-
-
-def _facts(forms: Sequence[Mapping[str, Json]], places: Mapping[int, int]) -> tuple[FormFacts, ...]:
-    """Return what the document says of the forms, under the numbers that the observation gives them."""
-    known = [(form, forms[place]) for form, place in places.items() if place < len(forms)]
-    return tuple(
-        FormFacts(
-            form,
-            heading=str(facts.get("heading", "")),
-            named=str(facts.get("named", "")),
-            action=str(facts.get("action", "")),
-            method=str(facts.get("method", "")),
-            send=tuple(map(str, facts.get("send", ()))),
-        )
-        for form, facts in known
+        messages=(*document.messages, *alerts),
+        text=document.text,
+        heading=document.heading,
+        overlay=document.overlay,
+        busy=document.busy,
+        forms=tuple(
+            replace(document.forms[place], form=form) for form, place in places.items() if place < len(document.forms)
+        ),
+        loaded=document.loaded,
+        status=document.status,
+        lang=document.lang,
     )
 
 

@@ -80,7 +80,8 @@ class Elements(ABC):
     most_text: int  # characters of a text
 
     def __init__(self) -> None:
-        self._squeezed: dict[int, str] = {}
+        self.kinds: set[str] = set()  # of elements whose style was asked; a page, which has its styles, notes none
+        self._squeezed: dict[int, str | None] = {}
         self._selectors: dict[int, str] = {}
         self._steps: dict[int, Mapping[int, str]] = {}  # of the children, by the parent
 
@@ -302,16 +303,12 @@ class Elements(ABC):
 
     # --- texts ----------------------------------------------------------------------------------------
 
-    def is_large(self, el: Node) -> bool:
-        """Return whether its text is too long to be kept without its spaces."""
-        return len(el.text_lexbor()) > _LARGE
-
-    def squeezed(self, el: Node) -> str:
-        """The element's text as `js.squeezed` has it."""
-        known = self._squeezed.get(el.mem_id)
-        if known is None:
-            known = self._squeezed[el.mem_id] = js.squeezed(el.text_lexbor())
-        return known
+    def squeezed(self, el: Node) -> str | None:
+        """The element's text as `js.squeezed` has it; None for one that is too long to be kept."""
+        if el.mem_id not in self._squeezed:
+            text = el.text_lexbor()
+            self._squeezed[el.mem_id] = js.squeezed(text) if len(text) <= _LARGE else None
+        return self._squeezed[el.mem_id]
 
     def text_of(self, el: Node, *, plain: bool) -> str:
         """The text of the document in `el`; with `plain` without what is struck through.

@@ -119,7 +119,8 @@ class _Search:
 
     def _has_label(self, el: Node) -> bool:
         """Return whether the label is in an element's text, or may be in a very long one."""
-        return self._elements.is_large(el) or self._key in self._elements.squeezed(el)
+        text = self._elements.squeezed(el)
+        return text is None or self._key in text
 
     def _one(self, el: Node) -> None:
         elements = self._elements

@@ -45,6 +45,7 @@ class Places:
     def __init__(self, elements: Elements) -> None:
         self._elements = elements
         self.tables = Tables(elements)
+        self._made: dict[tuple[int, str | None], tuple[PlaceData, frozenset[str]]] = {}
 
     def of(self, name: str, kind: str, query: str, attribute: str | None, scope: Node | None = None) -> list[PlaceData]:
         """The places of one field.
@@ -91,7 +92,22 @@ class Places:
     # --- what one element says ------------------------------------------------------------------------
 
     def place(self, el: Node, how: str, attribute: str | None = None) -> PlaceData:
-        """Return what stands at `el`; nothing where it lacks the attribute."""
+        """Return what stands at `el`; nothing where it lacks the attribute.
+
+        Several ways to one element are the rule in a workflow: it is read once.
+        """
+        elements, key = self._elements, (el.mem_id, attribute)
+        known = self._made.get(key)
+        if known is None:
+            before, elements.kinds = elements.kinds, set()
+            place = self._place(el, how, attribute)
+            known = self._made[key] = place, frozenset(elements.kinds)
+            elements.kinds = before
+        place, kinds = known
+        elements.kinds |= kinds
+        return {**place, "w": how} if place else {}
+
+    def _place(self, el: Node, how: str, attribute: str | None) -> PlaceData:
         elements = self._elements
         at: PlaceData = {"s": elements.selector(el), "v": int(elements.is_rendered(el)), "w": how}
         if attribute:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.services.cli import heavy
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson
 from shoal.services.cli.running import finish, settings_of_process
@@ -29,7 +30,7 @@ _DAY_S = 86_400.0
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    keys = typer.Typer(no_args_is_help=True, help="API keys: create, list, revoke. Works on the database itself.")
+    keys = command_group(no_args_is_help=True, help="API keys: create, list, revoke. Works on the database itself.")
     keys.command("create")(create)
     keys.command("list")(listing)
     keys.command("revoke")(revoke)

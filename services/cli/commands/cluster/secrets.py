@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_rows
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Jobs write `secret:NAME`.")]
@@ -20,7 +21,9 @@ Tenant = Annotated[str, typer.Option(help="Whose secret it is; default: the key'
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    secrets = typer.Typer(no_args_is_help=True, help="Stored secrets of jobs: list, set, remove. Values are not shown.")
+    secrets = command_group(
+        no_args_is_help=True, help="Stored secrets of jobs: list, set, remove. Values are not shown."
+    )
     secrets.command("list")(listing)
     secrets.command("set")(put)
     secrets.command("remove")(remove)
@@ -31,7 +34,7 @@ def listing(gateway: Gateway = "", as_json: AsJson = False) -> None:
     """List stored secrets with the sites where each may be filled in."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             page = await client.secrets()
         print_rows(
             page["secrets"],
@@ -58,7 +61,7 @@ def put(
 
     async def work() -> Exit:
         value = _value()
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             weak = await client.set_secret(name, value, domain, tenant=tenant or None)
         if as_json:
             print(json.dumps({"secret": name, "set": True, "weak": weak}))
@@ -73,7 +76,7 @@ def remove(name: Name, tenant: Tenant = "", gateway: Gateway = "", as_json: AsJs
     """Remove a secret."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             await client.remove_secret(name, tenant=tenant or None)
         if as_json:
             print(json.dumps({"secret": name, "removed": True}))

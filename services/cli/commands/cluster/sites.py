@@ -9,10 +9,11 @@ from typing import Annotated
 import typer
 
 from shoal.agent.support.json_value import Json
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_rows
 
 Host = Annotated[str, typer.Argument(metavar="HOST", help="The site's host name, such as shop.example.")]
@@ -21,7 +22,9 @@ _NONE = "none"
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    sites = typer.Typer(no_args_is_help=True, help="Sites: list, limit, pause, resume. For keys with the scope admin.")
+    sites = command_group(
+        no_args_is_help=True, help="Sites: list, limit, pause, resume. For keys with the scope admin."
+    )
     sites.command("list")(listing)
     sites.command("limit")(limit)
     sites.command("pause")(pause)
@@ -33,7 +36,7 @@ def listing(gateway: Gateway = "", as_json: AsJson = False) -> None:
     """List sites that are worked on or limited, the busiest first; figures are those of the last five minutes."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             page = await client.sites(limit=500)
         print_rows(
             page["sites"],
@@ -98,7 +101,7 @@ def resume(host: Host, gateway: Gateway = "", as_json: AsJson = False) -> None:
 def _change(host: str, changes: Callable[[], Mapping[str, Json]], gateway: str, as_json: bool, message: str) -> None:
     async def work() -> Exit:
         made = changes()
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             site = await client.change_site(host, made)
         if as_json:
             print(json.dumps(site, ensure_ascii=False))

@@ -9,16 +9,17 @@ from typing import Annotated
 import typer
 
 from shoal.api import rows
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_table
 
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    webhooks = typer.Typer(
+    webhooks = command_group(
         no_args_is_help=True, help="Webhook deliveries: list, resend, and the secret that signs them."
     )
     webhooks.command("list")(listing)
@@ -37,7 +38,7 @@ def listing(
     """List deliveries, newest first."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             read = partial(client.webhooks, state=state or [], job=job or None)
             deliveries, more = await rows(read, "deliveries", limit)
         if as_json:
@@ -65,7 +66,7 @@ def resend(
     async def work() -> Exit:
         if bool(delivery) == dead:
             raise BadUsage("name deliveries, or --dead for all that were given up")
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             if dead:
                 n = int((await client.resend_dead())["resent"])
             else:
@@ -83,7 +84,7 @@ def secret(gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Print the secret that signs this tenant's webhooks; the newest first, where one is being replaced."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             answer = await client.webhook_secret()
         if as_json:
             print(json.dumps(answer))

@@ -11,7 +11,7 @@ from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
 from shoal.services.cli.pace import duration
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_rows
 
 _MIB = 1024 * 1024
@@ -27,7 +27,7 @@ def workers(gateway: Gateway = "", as_json: AsJson = False) -> None:
     """List the browser workers."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             page = await client.workers()
         print_rows(
             page["workers"],
@@ -59,7 +59,7 @@ def drain(
     """Replace a browser worker: it gets no more sessions, and what it runs may end first."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             await client.drain(worker)
         if as_json:
             print(json.dumps({"worker": worker, "leaving": True}))

@@ -14,7 +14,7 @@ from shoal.services.cli.commands.job.following import summary
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 
 _NONE = "none"
 """The word that takes a limit away."""
@@ -51,7 +51,7 @@ def change(
             changes["priority"] = priority
         if not changes:
             raise BadUsage("say what is to change: --concurrency, --deadline, --tokens or --priority")
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             row = await client.change(job, changes)
         if as_json:
             print(json.dumps(row, ensure_ascii=False))
@@ -77,7 +77,7 @@ def retry(
 
     async def work() -> Exit:
         alone = what.startswith("s")
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             row = await (client.retry_session(what) if alone else client.control(what, "retry"))
         if as_json:
             print(json.dumps(row, ensure_ascii=False))
@@ -103,7 +103,7 @@ def settle(
     async def work() -> Exit:
         if how not in ("", "done", "retry"):
             raise BadUsage(f"a session is settled as `done` or `retry`, not {how!r}")
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             row = await (client.settle(session, how) if how else client.session(session))
         if as_json:
             print(json.dumps(row, ensure_ascii=False))

@@ -40,7 +40,7 @@ def export(
         settings = settings_of_process()
         async with (
             judges.judging(settings, required=judge, url=judge_url, name=judge_model) as model,
-            client_of(settings, gateway) as client,
+            client_of(gateway) as client,
         ):
             seen = screenshots if settings.model_images else 0
             path = await exporting.export_job(client, job, out, judge=model, last_screenshots=seen)

@@ -26,7 +26,7 @@ from shoal.services.cli.ending import BadUsage, Exit, incomplete_words, job_exit
 from shoal.services.cli.options import AsJson, Gateway, JobArgument, pairs_from
 from shoal.services.cli.pace import duration
 from shoal.services.cli.printing import binary_stdout
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_table
 
 
@@ -79,9 +79,9 @@ def submit(
             if not _is_whole(head):
                 head += source.read()  # one spec over many lines
             elif more := _first_line(source):
-                async with client_of(settings_of_process(), gateway) as client:
+                async with client_of(gateway) as client:
                     return await _submit_lines(client, head + more, source, key, as_json)
-            async with client_of(settings_of_process(), gateway) as client:
+            async with client_of(gateway) as client:
                 return await _submit_one(client, head, key, as_json)
 
     finish(work())
@@ -160,7 +160,7 @@ def jobs(
 
     async def work() -> Exit:
         labels = [f"{name}:{value}" for name, value in pairs_from("--label", label or []).items()]
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             read = partial(client.jobs, status=status or [], label=labels, text=text or None)
             listed, more = await rows(read, "jobs", limit)
         if as_json:
@@ -185,7 +185,7 @@ def show(
     """Show a job: how it stands, what it was asked, and what its sessions wait for."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             row = await client.job(job)
             if as_json:
                 _print_json(row)
@@ -263,7 +263,7 @@ def results(
 
     async def work() -> Exit:
         chosen = _form(form, out, as_json)
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             shape = {"columns": "record", "lists": lists.value} if records else {}
             await _write(client.results(job, form=chosen.value, formulas=formulas, **shape), out, chosen)
         return Exit.DONE
@@ -293,7 +293,7 @@ def changes(
 
     async def work() -> Exit:
         chosen = _form(form, out, as_json)
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             pieces = client.changes(
                 job, since=since, key=key or (), form=chosen.value, formulas=formulas, on_counts=_tell_changes
             )
@@ -357,7 +357,7 @@ def watch(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> N
     """Follow a job until it is final; the exit code says how it ended."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             return await follow(client, Job.model_validate(await client.job(job)).id, lines=None, as_json=as_json)
 
     finish(work())
@@ -366,7 +366,7 @@ def watch(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> N
 def _control(verb: str) -> Any:
     def command(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) -> None:
         async def work() -> Exit:
-            async with client_of(settings_of_process(), gateway) as client:
+            async with client_of(gateway) as client:
                 row = await client.control(job, verb)
             if as_json:
                 _print_json(row)

@@ -8,17 +8,18 @@ from typing import Annotated
 import typer
 
 from shoal.agent.support.json_value import Json
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.commands.job.schedules import read_json
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_table
 
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    notify = typer.Typer(no_args_is_help=True, help="People who are told of jobs that name none: show, set.")
+    notify = command_group(no_args_is_help=True, help="People who are told of jobs that name none: show, set.")
     notify.command("show")(show)
     notify.command("set")(put)
     app.add_typer(notify, name="notify")
@@ -28,7 +29,7 @@ def show(gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Show whom this tenant tells of jobs without `notify`."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             _print(await client.notify(), as_json=as_json)
         return Exit.DONE
 
@@ -49,7 +50,7 @@ def put(
         people = read_json(file)
         if not isinstance(people, list) or not all(isinstance(each, dict) for each in people):
             raise BadUsage(f'{file}: must be a JSON list such as [{{"by": "email", "to": "ops@example.com"}}]')
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             _print(await client.set_notify(people), as_json=as_json)
         return Exit.DONE
 

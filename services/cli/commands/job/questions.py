@@ -13,7 +13,7 @@ from shoal.records import Question
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_rows
 
 
@@ -31,7 +31,7 @@ def questions(
     """List what running sessions wait to be told: codes, answers, captchas."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             page = await client.questions(job=job or None)
         print_rows(
             page["questions"],
@@ -58,7 +58,7 @@ def answer(
     """Answer a question; its session goes on within seconds."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             await client.answer(question, text)
         if as_json:
             print(json.dumps({"question": question, "answered": True}))

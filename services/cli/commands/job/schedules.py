@@ -13,10 +13,11 @@ import typer
 
 from shoal.agent.support.json_value import Json
 from shoal.api import rows
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_table
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule.")]
@@ -30,7 +31,7 @@ VERBS = {
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    schedules = typer.Typer(
+    schedules = command_group(
         no_args_is_help=True,
         help="Schedules: put, list, show, runs, pause, resume, fire, accept, delete; keys to their results.",
     )
@@ -56,7 +57,7 @@ def put(
 
     async def work() -> Exit:
         spec = _read(file)
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             _tell(await client.put_schedule(spec), as_json=as_json)
         return Exit.DONE
 
@@ -91,7 +92,7 @@ def listing(
     """List schedules by name."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             kept, more = await rows(client.schedules, "schedules", limit)
         _print(kept, ("schedule", "when", "next"), _cells, as_json=as_json)
         if more:
@@ -111,7 +112,7 @@ def show(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Show a schedule with its next five times."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             schedule = await client.schedule(name)
         if as_json:
             print(json.dumps(schedule, ensure_ascii=False))
@@ -132,7 +133,7 @@ def runs(
     """List a schedule's runs, newest first, with why one is degraded."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             kept, _ = await rows(partial(client.schedule, name, "runs"), "runs", limit)
         _print(kept, ("time", "state", "job", "records", "why"), _run_cells, as_json=as_json)
         return Exit.DONE
@@ -152,7 +153,7 @@ def make_key(
     """Make a key that reads a schedule's newest results alone, and print it: it is not shown again."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             key = await client.make_schedule_key(name, label, days)
             at = f"{client.url}/v1/schedules/{name}/results"
         if as_json:
@@ -169,7 +170,7 @@ def list_keys(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> Non
     """List the keys to a schedule's results, without the keys themselves."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             kept = (await client.schedule(name, "keys"))["keys"]
         _print(kept, ("id", "for", "created", "expires", "last used"), _key_cells, as_json=as_json)
         return Exit.DONE
@@ -190,7 +191,7 @@ def revoke_key(
     """Make a key to a schedule's results useless."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             await client.revoke_schedule_key(name, key)
         if as_json:
             print(json.dumps({"schedule": name, "key": key, "revoked": True}))
@@ -210,7 +211,7 @@ def _run_cells(run: Json) -> list[str]:
 def _command(verb: str) -> Callable[..., None]:
     def command(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
         async def work() -> Exit:
-            async with client_of(settings_of_process(), gateway) as client:
+            async with client_of(gateway) as client:
                 _tell(await client.command_schedule(name, verb), as_json=as_json)
             return Exit.DONE
 
@@ -223,7 +224,7 @@ def delete(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Delete a schedule; its jobs stay."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             await client.drop_schedule(name)
         if as_json:
             print(json.dumps({"name": name, "deleted": True}))

@@ -8,16 +8,17 @@ from typing import Annotated
 import typer
 
 from shoal.records import Job, Sink
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import Exit, printable, tell
 from shoal.services.cli.options import AsJson, Gateway, JobArgument
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_table
 
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    sinks = typer.Typer(no_args_is_help=True, help="Sinks of an ended job: list, write again.")
+    sinks = command_group(no_args_is_help=True, help="Sinks of an ended job: list, write again.")
     sinks.command("list")(listing)
     sinks.command("again")(again)
     app.add_typer(sinks, name="sinks")
@@ -27,7 +28,7 @@ def listing(job: JobArgument, gateway: Gateway = "", as_json: AsJson = False) ->
     """List a job's sinks, with their states and last errors."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             row = await client.job(job)
         if as_json:
             for sink in row["sinks"]:
@@ -55,7 +56,7 @@ def again(
     """Write a job's records once more; a sink that was given up goes on where it stopped."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             row = await client.write_again(job, sink)
         if as_json:
             print(json.dumps(row, ensure_ascii=False))

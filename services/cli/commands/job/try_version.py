@@ -12,7 +12,7 @@ from shoal.agent.support.json_value import Json
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway, json_from
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_table
 from shoal.version_trial import TriedPage, VersionTrial
 
@@ -44,7 +44,7 @@ def try_(
             "data": json_from("--data", data) if data else None,
             "item": json_from("--item", item) if item else None,
         }
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             answer = await client.try_workflow(workflow, asked, timeout_s=timeout)
         trial = VersionTrial.model_validate(answer)
         if as_json:

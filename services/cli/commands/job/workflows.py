@@ -14,11 +14,12 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.workflows.exchange.file_formats import ExportFormat, ImportFormat
 from shoal.api import rows
 from shoal.services.cli import heavy
+from shoal.services.cli.command_table import command_group
 from shoal.services.cli.commands.job import try_version
 from shoal.services.cli.connection import client_of
 from shoal.services.cli.ending import BadUsage, Exit, tell
 from shoal.services.cli.options import AsJson, Gateway
-from shoal.services.cli.running import finish, settings_of_process
+from shoal.services.cli.running import finish
 from shoal.services.cli.tables import print_table
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the workflow.")]
@@ -27,7 +28,7 @@ Number = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="Number of
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to `app`."""
-    workflows = typer.Typer(
+    workflows = command_group(
         no_args_is_help=True,
         help="Workflows: list, show, compare, try, print fields, activate, retire, import, export, delete.",
     )
@@ -54,7 +55,7 @@ def listing(
     """List workflows by name."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             read = partial(client.workflows, site=site or None)
             kept, more = await rows(read, "workflows", limit)
         if as_json:
@@ -77,7 +78,7 @@ def show(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Show a workflow with its versions and what became of them."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             _print(await client.workflow(name), as_json=as_json)
         return Exit.DONE
 
@@ -121,7 +122,7 @@ def difference(
     """Show what differs between two versions."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             changed = await client.workflow(name, "diff", before=before, after=after)
         if as_json:
             print(json.dumps(changed, ensure_ascii=False))
@@ -151,7 +152,7 @@ def retire(name: Name, version: Number, gateway: Gateway = "", as_json: AsJson =
 
 def _move(name: str, version: int, verb: str, gateway: str, *, as_json: bool) -> None:
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             _print(await client.move_version(name, version, verb), as_json=as_json)
         return Exit.DONE
 
@@ -184,7 +185,7 @@ def take(
             body = json.dumps(workflow).encode()
             for loss in lost:
                 tell(f"not taken over: {loss}")
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             _print(await client.take_workflow(body), as_json=as_json)
         return Exit.DONE
 
@@ -217,7 +218,7 @@ def export(
 
     async def work() -> Exit:
         chosen = version
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             if chosen is None and kind is not ExportFormat.SHOAL:
                 row = await client.workflow(name)
                 chosen = row["active"] or row["versions"][-1]["number"]
@@ -245,7 +246,7 @@ def fields(
 
     async def work() -> Exit:
         workflow, number = try_version.named(name)
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             if number is None:
                 row = await client.workflow(workflow)
                 number = row["active"] or row["versions"][-1]["number"]
@@ -267,7 +268,7 @@ def delete(name: Name, gateway: Gateway = "", as_json: AsJson = False) -> None:
     """Delete a workflow with all its versions. Jobs that were handed in with it keep the version that they have."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             await client.drop_workflow(name)
         if as_json:
             print(json.dumps({"deleted": name}))
@@ -293,7 +294,7 @@ def learn(
     """Make a workflow of what a model did, or a person showed, in a finished job; a draft until it is activated."""
 
     async def work() -> Exit:
-        async with client_of(settings_of_process(), gateway) as client:
+        async with client_of(gateway) as client:
             made = await heavy.learning().learned(client, job, name, items)
             if made.session:
                 _print(await client.keep_shown(made.session, name or None), as_json=as_json)

@@ -66,6 +66,17 @@ select loop, phase, gated, items, why, workflow, version, rounds, figures from l
 -- What items came to in those of some loops that learn, or did.
 select loop, figures from learning where loop in many(:ids, bigint)
 
+-- name: lock_version
+-- Finds the workflow that has a version; no other transaction changes its versions until this one ends.
+select w.id from workflow w join workflow_version v on v.workflow = w.id and v.number = :number
+where w.tenant = :tenant and w.name = :name for update of w
+
+-- name: add_figures
+-- Adds to the counts of a version.
+insert into workflow_figure (workflow, number, name, value)
+rows(workflow bigint, number integer, name text, value double precision order by name)
+on conflict (workflow, number, name) do update set value = workflow_figure.value + excluded.value
+
 -- name: learning_running
 -- What items came to in the loops of which something may still be decided.
 select figures from learning indexed by learning_open where open

@@ -58,6 +58,15 @@ def test_text_reads_as_a_person_reads_it(body: str, text: str) -> None:
     assert page_of(body).text() == text
 
 
+def test_text_that_is_drawn_unseen_is_told_where_it_is_asked_for() -> None:
+    page = page_of(
+        "<p>a<b style='opacity:0'>b</b><i style='visibility:hidden'>c</i><s hidden>d</s>"
+        "<select><option>e<option selected>f</select><u style='position:absolute;left:-9999px'>g</u>"
+    )
+    assert page.text().split() == ["a", "f"]
+    assert "".join(page.text(drawn=True).split()) == "abefg"
+
+
 def test_text_of_one_element_ends_with_it() -> None:
     page = page_of("<p>a <b>c</b> d</p>")
     assert page.text(first(page, "//b")) == "c"

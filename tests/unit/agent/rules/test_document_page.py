@@ -24,6 +24,20 @@ def test_rows_whose_columns_are_named_beside_them_are_a_table() -> None:
     ]
 
 
+def test_an_address_is_drawn_as_a_link_and_all_else_as_text() -> None:
+    address = "https://x.example/?a=1"
+    assert NamedTable(("<b>", "page"), (("1", address),)).drawn() == [
+        [
+            "table",
+            {},
+            ["thead", {}, ["tr", {}, ["th", {}, "<b>"], ["th", {}, "page"]]],
+            ["tbody", {}, ["tr", {}, ["td", {}, "1"], ["td", {}, ["a", {"href": address}, address]]]],
+        ]
+    ]
+    assert Pairs((("name", "Nut"),)).drawn() == [["table", {}, ["tr", {}, ["th", {}, "name"], ["td", {}, "Nut"]]]]
+    assert TextLines((f"see {address}", "")).drawn() == [["div", {}, f"see {address}"], ["div", {}, ""]]
+
+
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]", "{}"])
 def test_json_that_states_nothing_gives_nothing(text: str) -> None:
     assert parts_of(text, JSON, "") == []

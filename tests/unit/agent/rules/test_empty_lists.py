@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from shoal.agent.page.from_html import page_from_html
 from shoal.agent.read.lists.empty_page import EmptyPage, is_message_of_emptiness
 from shoal.agent.read.values.phrases import phrase
 
@@ -75,6 +76,47 @@ def test_what_stands_in_a_menu_or_margin_says_nothing_of_the_list() -> None:
     page = EmptyPage((), beside=("No results found",))
     assert page.empty_message(OPINIONS) == ""
     assert "'No results found' is not taken to speak of this list" in page.why_not_empty()
+
+
+FOOT = '<footer><a href="/fear">No FEAR Act Data</a> <a href="/jobs">No active jobs found</a></footer>'
+OTHER = "".join(f'<li><a href="/news/{n}">Court news of {n} May, in full</a></li>' for n in range(1, 6))
+EMPTY = {
+    "a message": "<h1>Parts</h1><p>No results found.</p>" + FOOT,
+    "in the list's own table": "<h1>Parts</h1><table><tr><th>Name<th>Price<tr><td colspan=2>No data available</table>",
+    "with advice": "<h1>Parts</h1><p>No parts match your search.</p><ul><li>Use fewer words<li>Check<li>Ask us</ul>",
+    "beside a menu": f"<nav><ul>{OTHER}</ul></nav><main><h1>Parts</h1><p>There are no items.</p></main>",
+}
+NOT_EMPTY = {
+    "prose": ("<h1>Parts</h1><p>We have been making lamps since 1911.</p>", ""),
+    "a link of the footer": (f"<h1>Parts</h1><p>Welcome.</p>{FOOT}", "'No FEAR Act Data'"),
+    "another thing": ("<h1>Parts</h1><p>No active jobs found</p>", "'No active jobs found'"),
+    "another list": (f"<h1>Parts</h1><ul>{OTHER}</ul><p>No results found</p>", "5 entries such as 'Court news of 1"),
+    "a table of something else": (
+        "<h1>Rooms</h1><p>No results found<table><tr><td>Room 1<td>East wing<tr><td>Room 2<td>West wing</table>",
+        "2 entries such as",
+    ),
+    "a cart": ('<h1>Parts</h1><div class="mini-cart">0 items</div>', "'0 items'"),
+    "a message that is not shown": ('<h1>Parts</h1><p style="display:none">No results found</p>', ""),
+}
+
+
+def look(html: str) -> EmptyPage:
+    return EmptyPage.of(page_from_html(f"<!doctype html><title>Parts</title>{html}", "https://parts.test/"))
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_list_is_empty_by_the_page_s_own_words_about_it(name: str) -> None:
+    page = look(EMPTY[name])
+    assert page.empty_message(frozenset({"name", "price"}))
+    assert (page.entries, page.about) == (0, "Parts Parts")
+
+
+@pytest.mark.parametrize("name", NOT_EMPTY)
+def test_a_list_without_a_record_is_not_called_empty(name: str) -> None:
+    html, why = NOT_EMPTY[name]
+    page = look(html)
+    assert page.empty_message(frozenset({"name", "price"})) == ""
+    assert why in page.why_not_empty()
 
 
 @pytest.mark.parametrize("words", ["in a ", "no a ", "found ", "for ", "a no in ", "currently "])

@@ -10,7 +10,16 @@ from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import FormIncomplete, NothingWorks
 from shoal.agent.policies.rules.forms.assignment import assign, details_of, match_option
 from shoal.agent.policies.rules.forms.filling import decide_filling
-from shoal.agent.policies.rules.forms.form import FormButton, FormField, FormNotice, FormPage, bare, form_page
+from shoal.agent.policies.rules.forms.form import (
+    DocumentField,
+    FormButton,
+    FormDocument,
+    FormField,
+    FormNotice,
+    FormPage,
+    bare,
+    form_page,
+)
 from shoal.agent.policies.rules.forms.outcome import Complaint, match_codes
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.read.values.phrases import phrase
@@ -206,11 +215,11 @@ def test_a_choice_that_a_list_lacks_twice_ends_the_form_unsent() -> None:
 @pytest.mark.parametrize("chooses", [False, True])
 def test_an_input_is_chosen_from_where_the_walker_says_so_and_it_is_no_search(chooses: bool) -> None:
     box = Element("5", "input", "combobox", "City", attributes={"type": "text", "name": "city"}, chooses=chooses)
-    extras = {"tag": "input", "type": "text", "name": "city", "v": 1}
+    field = DocumentField("input", "text", "city", visible=True)
     for around, kind in (("", "combobox" if chooses else "text"), ("search", "text")):
         form = Element("", "form", role=around, children=(box,))
         seen = Observation("http://example.test/", "", Element("", "body", children=(form,)))
-        (read,) = form_page(seen, {"fields": [extras]}).fields
+        (read,) = form_page(seen, FormDocument((field,))).fields
         assert read.kind == kind
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -473,3 +474,44 @@ async def test_what_stands_in_sections_alone_is_not_the_page_s_own(page: Context
 async def test_a_cell_of_a_page_s_own_table_that_ends_with_a_colon_is_a_label(page: Context, site: Site) -> None:
     body = "<main><h1>Ticket</h1><table><tr><th>Owner</th><td>Reported by:</td></tr></table></main>"
     assert await value(page, site, body, title=TEXT, owner=TEXT) == {"title": "Ticket"}
+
+
+MANUAL = """<div class=section><h3>timer_new ()</h3><pre>Timer *timer_new (void);</pre>
+<p>Makes a timer and starts it, which means that <code class=function>timer_start()</code> is called.</p></div>
+<div class=section><h3>timer_stop ()</h3><pre>void timer_stop (Timer *timer);</pre>
+<p>Marks an end time, so that calls to <code class=function>timer_elapsed()</code> give the time until then.</p></div>
+<div class=section><h3>timer_reset ()</h3><pre>void timer_reset (Timer *timer);</pre>
+<p>This is seldom needed, since <code class=function>timer_start()</code> may be called on a running timer.</p></div>"""
+
+
+async def test_code_that_a_sentence_mentions_is_no_value_of_the_record(page: Context, site: Site) -> None:
+    assert await values(page, site, MANUAL, function=TEXT) == []
+    named = "".join(
+        f"<div class=section><h3>{n}</h3><p>Since <code class=version>{n}.5</code></p></div>" for n in "123"
+    )
+    assert [row["version"] for row in await values(page, site, named, version=TEXT)] == ["1.5", "2.5", "3.5"]
+
+
+async def test_labels_of_a_definition_list_are_no_records(page: Context, site: Site) -> None:
+    """Labels that end with a colon, under which a manual speaks of one method, are no list of methods."""
+    notes = "<dl class=notes><dt>Parameters:</dt><dd>holder - the int data</dd><dt>Returns:</dt><dd>the bits</dd></dl>"
+    found = await read(
+        page, site, f"<main><h1>Class Bits</h1>{notes}{notes}</main>", many=True, method=TEXT, description=TEXT
+    )
+    assert not found.records
+
+
+SQUARE = 24
+"""Times that a paragraph eight times as long may cost. A square would be 64 times; a machine's speed does not count."""
+
+
+async def test_a_paragraph_full_of_code_is_measured_once(page: Context, site: Site) -> None:
+    async def cost_s(times: int) -> float:
+        body = "<p>" + "The calls are <code class=function>timer_start()</code> and others. " * times + "</p>"
+        began = time.process_time()
+        assert await values(page, site, body, function=TEXT) == []
+        return time.process_time() - began
+
+    await cost_s(10)  # what is made once
+    short_s = await cost_s(300)
+    assert await cost_s(2_400) < SQUARE * short_s
