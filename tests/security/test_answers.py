@@ -21,7 +21,7 @@ from shoal.agent.sessions.attended.human_help import Question
 from shoal.agent.spec import JobSpec
 from shoal.agent.worker_messages import RobotsState, Work
 from shoal.services.addresses import Reach
-from shoal.services.answers import bounded_client, bounded_answer
+from shoal.services.answers import bounded_answer, bounded_client
 from shoal.services.artifacts.options import S3Options
 from shoal.services.artifacts.s3 import S3Artifacts
 from shoal.services.browsers.network.egress import EgressProxy
