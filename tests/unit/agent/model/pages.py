@@ -84,7 +84,7 @@ class FakePage:
 
     async def read(self, script: str, arg: Any = None) -> Any:
         if script == SCRIPT:
-            return tree_of(self.html, self.at) if self.html else None
+            return tree_of(self.html, self.at)
         return self.said
 
     async def settle(self, *, quiet_s: float = 0.3, budget_s: float = 5.0) -> bool:
