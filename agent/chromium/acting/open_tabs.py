@@ -11,6 +11,10 @@ from playwright.async_api import Page
 
 from shoal.agent.chromium.acting.tab import Tab
 
+_WITHOUT_DOCUMENT = ("", ":")
+"""Addresses, as Playwright tells them, of a new tab whose navigation ended without a document."""
+_EMPTY = (*_WITHOUT_DOCUMENT, "about:blank")
+
 
 class OpenTabs:
     """Follows what pages open, close and turn to. A window of the site's is a tab, too."""
@@ -38,11 +42,14 @@ class OpenTabs:
         return next((tab for tab in self.all if tab.page == page), None)
 
     def add(self, page: Page) -> Tab:
-        """The new tab of a page that the site opened; it is the active one."""
+        """The new tab of a page that the site opened; active, unless a file came in its document's place."""
         opener, tab = self.active, Tab(page)
         self._hear(tab)
         self.all.append(tab)
-        self.active = tab
+        if page.url in _WITHOUT_DOCUMENT:
+            self._shown.insert(0, tab)
+        else:
+            self.active = tab
         self.opened += 1
         self.came.set()
         for watched in (opener, tab):  # from now on each may be sent somewhere by the other
@@ -70,7 +77,7 @@ class OpenTabs:
     def on_download(self, page: Page) -> None:
         """A tab that was opened for a file alone stays empty: the one before it is active again."""
         tab = self.of(page)
-        if tab is not None and page.url in ("", "about:blank") and len(self._shown) > 1:
+        if tab is not None and page.url in _EMPTY and len(self._shown) > 1:
             self._shown = [tab, *(shown for shown in self._shown if shown is not tab)]
 
     def forget_closed(self) -> None:

@@ -171,3 +171,25 @@ async def test_a_window_that_devtools_does_not_reach_hangs_no_look(
     finally:
         await context.close()
     assert seen.title != "Second"
+
+
+EXPORTS = {
+    "link": "<a href='URL' target=_blank>Export</a>",
+    "window": "<button onclick=\"window.open('URL')\">Export</button>",
+    "empty window": "<button onclick=\"window.open('about:blank').location = 'URL'\">Export</button>",
+    "form": "<form action='URL' target=_blank><button>Export</button></form>",
+}
+
+
+@pytest.mark.parametrize("way", EXPORTS)
+async def test_a_file_in_a_tab_of_its_own_leaves_the_page_as_it_is(context: Context, site: Site, way: str) -> None:
+    """It comes when the click may be over: such a tab has no document, and none is waited for."""
+    await context.goto(f"{site.url}/second")
+    await write(context, EXPORTS[way].replace("URL", f"{site.url}/file/late.txt"))
+    came: list[str] = []
+    async with asyncio.timeout(PATIENCE_S):
+        await click(context, "Export")
+        while not came:
+            seen = await context.observe()
+            came += [file.filename for file in seen.downloads]
+    assert (seen.url, len(came)) == (f"{site.url}/second", 1)
