@@ -134,14 +134,16 @@ class ReadPage:
 
     def _on_answer(self, event: dict[str, Any]) -> None:
         """A document's headers are here: what they say is noted, and the document may come."""
-        self._soon(self._talk.send("Fetch.continueRequest", {"requestId": event["requestId"]}))
         status = event.get("responseStatusCode", 0)
-        if event["frameId"] == self.raw.frame and status:
-            headers = {header["name"].lower(): header["value"] for header in event.get("responseHeaders", ())}
-            if "location" not in headers or not 300 <= status < 400:
-                self._answer = _Answer(status, headers)
-                # Before the document is there: else all that it asks for would pass through the browser's process.
-                self._soon(self._talk.send("Fetch.disable"))
+        headers = {header["name"].lower(): header["value"] for header in event.get("responseHeaders", ())}
+        redirected = "location" in headers and 300 <= status < 400
+        if event["frameId"] != self.raw.frame or not status or redirected:
+            self._soon(self._talk.send("Fetch.continueRequest", {"requestId": event["requestId"]}))
+            return
+        self._answer = _Answer(status, headers)
+        # This lets the document come, too. Were it let come before, what it asks for would pass through the browser's
+        # process, and Chromium would lose the page that its script goes on to meanwhile.
+        self._soon(self._talk.send("Fetch.disable"))
 
     def _tainted(self, why: str) -> None:
         self.not_reusable = self.not_reusable or why

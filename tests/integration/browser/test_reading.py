@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from email import message_from_string
 from typing import Any, Literal
@@ -82,6 +83,27 @@ async def test_each_navigation_tells_what_its_own_document_s_server_said(browser
     for _ in range(5):
         landing = await context.goto(f"{site.url}/onward")  # whose script opens another
         assert (landing.url, landing.status) in {(f"{site.url}/onward", 200), (f"{site.url}/missing", 404)}
+    await context.close()
+
+
+async def test_a_document_comes_once_none_is_held_back_any_more(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chromium loses the page that a script goes on to where its answer comes while holding back ends."""
+    context = await browser.new_context(READING)
+    assert isinstance(context, ReadingContext)
+    its_own, order = context.page._talk.send, list[str]()
+    context.page._talk.on("Page.frameNavigated", lambda event: order.append(event["frame"]["url"]))
+
+    async def send(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        if method == "Fetch.disable":
+            await asyncio.sleep(0.2)
+            order.append(method)
+        return await its_own(method, params)
+
+    monkeypatch.setattr(context.page._talk, "send", send)
+    await context.goto(f"{site.url}/second")
+    assert order == ["Fetch.disable", f"{site.url}/second"]
     await context.close()
 
 
