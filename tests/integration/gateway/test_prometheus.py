@@ -26,7 +26,7 @@ from tests.monitoring import fires, see_every_dashboard, see_every_metric
 from tests.postgres import own_server
 from tests.prometheus_server import Prometheus, prometheus
 
-pytestmark = pytest.mark.timeout(480)  # rules look back over some seconds
+pytestmark = pytest.mark.timeout(900)  # rules look back over some seconds, beside other rings
 
 
 def _good() -> Outcome:
