@@ -32,8 +32,9 @@ _PARTING = "\x1e"
 
 _PARTS_OF_LINE = re.compile(r"[;|·•]|\. |, (?=[a-z]{4})")
 _LONGEST_PART = 200
+_MARKS = " \u00a0-–—*•·|:,;.([\"'"
 _OTHER_EVENT = re.compile(
-    r"\W*(?:and )?(?:received|accepted|submitted|revised|expires?|expiry|valid|due|closing|deadline|until|ends?|born"
+    r"(?:and )?(?:received|accepted|submitted|revised|expires?|expiry|valid|due|closing|deadline|until|ends?|born"
     r"|died|incorporated|founded|established|eingegangen|angenommen|reçu|accepté)\b",
     re.I,
 )
@@ -143,7 +144,7 @@ class MainMatter:
             for part in _PARTS_OF_LINE.split(line)
             if len(part) <= _LONGEST_PART and day_is_shown(day, part.lower(), self.lang)
         ]
-        return bool(shown) and all(map(_OTHER_EVENT.match, shown))
+        return bool(shown) and all(_OTHER_EVENT.match(part.lstrip(_MARKS)) for part in shown)
 
     @cached_property
     def visible_folded(self) -> str:
