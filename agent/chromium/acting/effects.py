@@ -34,7 +34,7 @@ class Moment:
     windows: int  # that this tab's page opened so far
     dialogs: int  # so far
     downloads: int  # so far
-    document: int  # number of the main document's world; another one after a navigation
+    document: str  # id of the main document's world; another one after a navigation
     main: Json  # the walker's word of the main frame; None when it cannot be asked
     frame: Json  # the same of the frame that holds the element or the focus, and of the element
     prefix: str = ""  # of that frame's ids
@@ -63,12 +63,12 @@ async def moment(
     Without `inside` the page itself is not asked, which after a navigation would wait for all that it has to do.
     """
     tab = context.tab
-    document, main, frame, prefix, mutations = 0, None, None, "", 0
+    document, main, frame, prefix, mutations = "", None, None, "", 0
     try:
         world = await tab.main_world() if inside else None
         if world is None:
             return _outside(context, tab, (await tab.navigation()).windows)
-        document = world.context
+        document = world.document
         prefix = split_bid(bid)[0] if bid else ""
         if bid and not prefix:
             main = frame = await action_context.element_state(bid)
@@ -120,7 +120,7 @@ async def _focused_state(world: World) -> Json:
 
 def _outside(context: Watched, tab: Tab, windows: int) -> Moment:
     return Moment(
-        tab, context.url, context.open_tabs.opened, windows, context.dialogs.count, context.files.count, 0, None, None
+        tab, context.url, context.open_tabs.opened, windows, context.dialogs.count, context.files.count, "", None, None
     )
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.devtools.protocol import DevTools
-from shoal.agent.errors import ActionError
+from shoal.agent.errors import ActionError, BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.page_names import function_by_names
 
 _WORLD = "shoal"
+_ANOTHER = "shoal: another document's world"
+# Chromium gives the number of a world again, to a frame's, say, once the page went to another process.
+_IN_THAT_WORLD = """function (mark, isNew, ...given) {
+  const known = Object.getOwnPropertyDescriptor(globalThis, 'shoalWorld')?.value;
+  if (isNew ? globalThis !== globalThis.top : known !== mark) throw new Error("ANOTHER");
+  if (isNew) Object.defineProperty(globalThis, 'shoalWorld', { value: mark, configurable: true });
+  return (FUNCTION).apply(this, given);
+}""".replace("ANOTHER", _ANOTHER)
 LOST = (
     "Cannot find context",
     "Execution context was destroyed",
@@ -29,6 +38,8 @@ class IsolatedReader:
         self._session = session
         self._frame = frame  # DevTools' id
         self._world: int | None = None
+        self._mark = ""  # by which that world is known again
+        self._is_new = True  # the mark is not there yet
 
     def forget_world(self) -> None:
         """The document is another one now: saves asking the world of the old one."""
@@ -40,32 +51,41 @@ class IsolatedReader:
         Raises:
             ActionError: the script threw, or gave what JSON cannot express.
         """
+        asked = _IN_THAT_WORLD.replace("FUNCTION", function_by_names(script))
         for attempt in range(_TRIES):
             try:
                 answer = await self._session.send(
                     "Runtime.callFunctionOn",
                     {
-                        "functionDeclaration": function_by_names(script),
+                        "functionDeclaration": asked,
                         "executionContextId": await self._isolated_world(),
-                        "arguments": [{"value": arg}],
+                        "arguments": [{"value": self._mark}, {"value": self._is_new}, {"value": arg}],
                         "returnByValue": True,
                         "awaitPromise": True,
                     },
                 )
             except PlaywrightError as error:
-                # The page navigated in between: the same question to its new document.
-                self._world = None
                 if attempt + 1 == _TRIES or not any(saying in error.message for saying in LOST):
+                    self.forget_world()
                     raise
-                continue
-            return _value(answer)
-        raise AssertionError("unreachable: the last try returns or raises")
+            else:
+                if not _is_of_another(answer):
+                    self._is_new = False
+                    return _value(answer)
+            # The page navigated in between: the same question to its new document.
+            self.forget_world()
+        raise BrowserError("the page went on again and again while it was read")
 
     async def _isolated_world(self) -> int:
         if self._world is None:
+            self._mark, self._is_new = uuid.uuid4().hex, True
             asked = {"frameId": self._frame, "worldName": _WORLD}
             self._world = int((await self._session.send("Page.createIsolatedWorld", asked))["executionContextId"])
         return self._world
+
+
+def _is_of_another(answer: dict[str, Any]) -> bool:
+    return _ANOTHER in str(answer.get("exceptionDetails", {}).get("exception", {}).get("description", ""))
 
 
 def _value(answer: dict[str, Any]) -> Json:

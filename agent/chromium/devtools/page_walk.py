@@ -43,7 +43,7 @@ class PageWalk:
     def __init__(self, worlds: Worlds) -> None:
         self._worlds = worlds
         # Per session: its document, and which nodes were told to listen, for which events ("": clicks and the like).
-        self._listeners: dict[CDPSession, tuple[int, set[tuple[str, int]]]] = {}
+        self._listeners: dict[CDPSession, tuple[str, set[tuple[str, int]]]] = {}
         self._untold = False  # whether elements that take clicks were left for the next look
         self.paths: dict[str, tuple[str, ...]] = {}  # frame prefix to the ids of the iframes that lead there
         self.frames: dict[str, str] = {}  # frame prefix to DevTools' frame id
@@ -228,7 +228,7 @@ class PageWalk:
         worlds = self._worlds.of_session(session)
         if not worlds:
             return False
-        known = self._reported_nodes(session, min(world.context for world in worlds))
+        known = self._reported_nodes(session, min(world.document for world in worlds))
         most = limit = _MAX_NEW_LISTENERS if options.max_elements is None else _MAX_NEW_LISTENERS_IN_BUDGET
         heard: dict[int, set[str]] = {}
         for entry in listeners:
@@ -249,9 +249,9 @@ class PageWalk:
         await session.send("Runtime.releaseObjectGroup", {"objectGroup": "shoal"})
         return limit < most
 
-    def _reported_nodes(self, session: CDPSession, document: int) -> set[tuple[str, int]]:
+    def _reported_nodes(self, session: CDPSession, document: str) -> set[tuple[str, int]]:
         """Which nodes were told in this document; what was told about earlier ones is forgotten."""
-        at, known = self._listeners.get(session, (0, set()))
+        at, known = self._listeners.get(session, ("", set()))
         if at != document:
             known = set()
             self._listeners[session] = (document, known)
@@ -273,7 +273,7 @@ class PageWalk:
                 answer = await session.send(
                     "Runtime.callFunctionOn",
                     {
-                        "executionContextId": world.context,
+                        "uniqueContextId": world.document,
                         "functionDeclaration": f"function(...nodes) {{ return shoalWalker.mark(nodes, {event!r}); }}",
                         "arguments": [{"objectId": handle} for _, handle in here],
                         "returnByValue": True,

@@ -34,7 +34,8 @@ class World:
     """One frame's world."""
 
     session: CDPSession
-    context: int  # DevTools' execution context id within the session
+    context: int  # DevTools' execution context id within the session, which may become another's
+    document: str  # its unique id
     frame: str  # DevTools' frame id
 
     async def call(self, expression: str) -> Json:
@@ -47,7 +48,7 @@ class World:
         return _value(answer)
 
     async def _evaluate(self, expression: str) -> dict[str, Any]:
-        asked = {"expression": expression, "contextId": self.context, "returnByValue": True}
+        asked = {"expression": expression, "uniqueContextId": self.document, "returnByValue": True}
         answer: dict[str, Any] = await self.session.send("Runtime.evaluate", asked)
         return answer
 
@@ -55,7 +56,7 @@ class World:
         """Return what the function gives for `arg`."""
         asked = {
             "functionDeclaration": function_by_names(function),
-            "executionContextId": self.context,
+            "uniqueContextId": self.document,
             "arguments": [{"value": arg}],
             "returnByValue": True,
         }
@@ -63,7 +64,7 @@ class World:
 
     async def handle(self, expression: str) -> str | None:
         """DevTools' object id of what `expression` gives; None for null."""
-        asked = {"expression": expression, "contextId": self.context, "objectGroup": "shoal"}
+        asked = {"expression": expression, "uniqueContextId": self.document, "objectGroup": "shoal"}
         answer = await self.session.send("Runtime.evaluate", asked)
         handle = answer["result"].get("objectId")
         return str(handle) if handle else None
@@ -82,7 +83,7 @@ class Worlds:
     def __init__(self, page: Page, session: CDPSession, errors: PageErrorLog) -> None:
         self._page = page
         self._main = session
-        self._sessions: dict[CDPSession, dict[str, int]] = {}  # per session: frame id to context id
+        self._sessions: dict[CDPSession, dict[str, tuple[int, str]]] = {}  # per session: by frame id
         self._foreign: dict[Frame, CDPSession] = {}  # sessions of frames that live in other processes
         self._errors = errors
         self.console: list[str] = []  # errors that the page's scripts wrote
@@ -93,17 +94,17 @@ class Worlds:
         await self._follow(self._main)
 
     async def _follow(self, session: CDPSession) -> None:
-        contexts: dict[str, int] = {}
+        contexts: dict[str, tuple[int, str]] = {}
         self._sessions[session] = contexts
 
         def created(event: dict[str, Any]) -> None:
             context = event["context"]
             if context["name"].startswith(_NAME):
-                contexts[context["auxData"]["frameId"]] = context["id"]
+                contexts[context["auxData"]["frameId"]] = context["id"], context["uniqueId"]
                 self._came.set()
 
         def destroyed(event: dict[str, Any]) -> None:
-            for frame, number in tuple(contexts.items()):
+            for frame, (number, _) in tuple(contexts.items()):
                 if number == event["executionContextId"]:
                     del contexts[frame]
 
@@ -127,7 +128,7 @@ class Worlds:
         """The world of the frame with DevTools' id `frame`."""
         for session, contexts in self._sessions.items():
             if frame in contexts:
-                return World(session, contexts[frame], frame)
+                return World(session, *contexts[frame], frame)
         return None
 
     async def comes(self, frame: str, *, within_s: float) -> World | None:
@@ -141,14 +142,14 @@ class Worlds:
 
     def of_session(self, session: CDPSession) -> list[World]:
         """The worlds of one process of the page."""
-        return [World(session, number, frame) for frame, number in self._sessions.get(session, {}).items()]
+        return [World(session, *context, frame) for frame, context in self._sessions.get(session, {}).items()]
 
     def inner(self, main_frame: str) -> list[World]:
         """The worlds of all frames but the main one."""
         return [
-            World(session, number, frame)
+            World(session, *context, frame)
             for session, contexts in self._sessions.items()
-            for frame, number in contexts.items()
+            for frame, context in contexts.items()
             if frame != main_frame
         ]
 

@@ -64,6 +64,21 @@ async def test_pages_of_two_sites_in_turn_are_each_read_as_they_are(page: Contex
         assert await record(page) == {"name": "Vase", "price": 30}
 
 
+async def test_a_world_s_number_that_a_frame_has_now_is_not_asked(page: Context, site: Site) -> None:
+    """Chromium counts the worlds of a process: after a change of site a frame may have the number of the page's."""
+    site.pages["/advert"] = document("Advert", 1.0)
+    site.pages["/lamp"] = document("Lamp", 12.5, f'<iframe src="{site.url}/advert"></iframe>')
+    await page.goto(f"{site.url}/lamp")
+    assert await record(page) == {"name": "Lamp", "price": 12.5}
+    tab = page.tab  # type: ignore[attr-defined]
+    session = await tab.session()
+    (frame,) = (await session.send("Page.getFrameTree"))["frameTree"]["childFrames"]
+    asked = {"frameId": frame["frame"]["id"], "worldName": "shoal"}
+    tab._reader._world = (await session.send("Page.createIsolatedWorld", asked))["executionContextId"]
+    assert await record(page) == {"name": "Lamp", "price": 12.5}
+    assert await page.read("() => document.title") == "Lamp"
+
+
 @pytest.mark.parametrize("called", ["Over there", "Go there"])
 async def test_what_was_clicked_may_lead_to_another_site(page: Context, site: Site, other: str, called: str) -> None:
     """As sessions with a model follow links, and those with a form send it."""
