@@ -70,6 +70,8 @@ _BUSY = etree.XPath("boolean(//*[@aria-busy='true'])")
 _MOST_MARKED, _MOST_MESSAGES, _MOST_NEAR, _MOST_OF_SIBLING = 40, 90, 20, 10
 _MOST_MESSAGE_CHARS, _MOST_NOTE_CHARS, _MOST_ERROR_CHARS, _MOST_LABEL_CHARS = 400, 200, 300, 80
 _MOST_HEADING_CHARS, _MOST_OVERLAY_CHARS, _MOST_TEXT_CHARS, _MOST_BUTTONS = 100, 500, 20_000, 30
+_TRIES = 3
+"""Of a page that goes on to another document while it is read."""
 _LEVELS = 3
 """Elements around a field or a form that may hold words about it."""
 
@@ -96,9 +98,16 @@ class FormState:
 
 
 async def read_form_page(page: Context, seen: Observation) -> FormPage:
-    """The forms of the page that `seen` shows."""
-    tree = await read_tree(page)
-    return form_page(seen, form_document(tree, FormState.of(await _read_state(page))))
+    """The forms of the page that `seen` shows.
+
+    Raises:
+        BrowserError: the page goes on to another document each time that it is read.
+    """
+    for _ in range(_TRIES):
+        tree, state = await read_tree(page), await _read_state(page)
+        if state["known"] == len(tree.elements):  # else the state is of a document that came after that of the tree
+            return form_page(seen, form_document(tree, FormState.of(state)))
+    raise BrowserError(f"the page went on to another document {_TRIES} times while its forms were read")
 
 
 async def read_opening_page(page: Context, seen: Observation) -> FormPage:

@@ -9,6 +9,6 @@
   const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
   let covered = false;
   for (let node = middle; node; node = node.parentElement) covered ||= getComputedStyle(node).position === 'fixed' || node.matches('dialog,[aria-modal="true"]');
-  return { fields, middle: nodes.indexOf(middle), covered, loaded: performance.timeOrigin,
+  return { fields, known: nodes.length, middle: nodes.indexOf(middle), covered, loaded: performance.timeOrigin,
     heading: document.querySelector('h1')?.textContent ?? '', busy: document.querySelector('[aria-busy="true"]') !== null };
 }

@@ -11,7 +11,13 @@ import pytest
 from shoal.agent.browser import Context
 from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.from_html import page_from_html
-from shoal.agent.policies.rules.forms.document_forms import STATE_JS, FormState, form_document, read_opening_page
+from shoal.agent.policies.rules.forms.document_forms import (
+    STATE_JS,
+    FormState,
+    form_document,
+    read_form_page,
+    read_opening_page,
+)
 from shoal.agent.policies.rules.forms.form import DocumentField, FormDocument, FormNotice, Overlay
 from shoal.agent.types import Element, Observation
 from tests.page_answers import page_answer
@@ -165,7 +171,15 @@ def test_each_choice_of_a_list_is_text_of_the_page_whichever_is_chosen() -> None
 @pytest.mark.parametrize("covered", [False, True])
 async def test_to_open_an_item_the_tree_is_taken_only_where_something_covers_the_page(covered: bool) -> None:
     html = "<h1>Shop 5</h1><dialog open>We use cookies.<button>Fine</button></dialog><i aria-busy=true>…</i>"
-    state = {"fields": {}, "middle": 5, "covered": covered, "loaded": 5.0, "heading": "Shop  5", "busy": True}
+    state = {
+        "fields": {},
+        "known": 8,
+        "middle": 5,
+        "covered": covered,
+        "loaded": 5.0,
+        "heading": "Shop  5",
+        "busy": True,
+    }
     asked = []
 
     async def read(script: str, arg: Any = None) -> Any:
@@ -177,3 +191,19 @@ async def test_to_open_an_item_the_tree_is_taken_only_where_something_covers_the
     assert (page.heading, page.busy) == ("Shop 5", True)
     assert page.overlay == (Overlay("We use cookies.Fine", ("Fine",), 0) if covered else None)
     assert (SCRIPT in asked) is covered
+
+
+async def test_what_a_later_document_tells_is_not_joined_with_the_forms_of_an_earlier_one() -> None:
+    """A form that was sent leads on at any moment; when its page was loaded says whether another one answered."""
+    page = page_from_html("<!doctype html><h1>Thanks</h1>", "https://forms.test/")
+    loads = iter([0, len(page.elements)])
+
+    async def read(script: str, arg: Any = None) -> Any:
+        if script == SCRIPT:
+            return page_answer("<!doctype html><h1>Thanks</h1>", "https://forms.test/", arg)
+        known = next(loads)
+        return {"fields": {}, "known": known, "middle": -1, "loaded": 7.0 if known else 5.0}
+
+    seen = Observation("https://forms.test/", "", Element("", "body"))
+    assert (await read_form_page(cast(Context, SimpleNamespace(read=read)), seen)).loaded == 7.0
+    assert next(loads, None) is None, "the page is read again"
