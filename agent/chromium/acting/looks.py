@@ -26,7 +26,6 @@ _ANSWER_S = 0.3
 class Look:
     """All parts are of one tab."""
 
-    tab: Tab
     url: str
     walk: FrameWalk
     worlds: Worlds
@@ -69,7 +68,7 @@ class Looks:
             if drawing is not None and not drawing.done():
                 drawing.cancel()
         active = every.index(tab) if tab in every else -1  # it closed meanwhile, so another is active
-        return Look(tab, tab.page.url or "about:blank", walk, worlds, picture, tabs, active, in_progress)
+        return Look(tab.page.url or "about:blank", walk, worlds, picture, tabs, active, in_progress)
 
     async def _titled(self, tabs: Sequence[Tab], active: Tab, title: str) -> tuple[TabInfo, ...]:
         """All `tabs`; the active one was looked at already, and has this title."""
