@@ -52,11 +52,27 @@ def test_every_command_that_a_module_adds_is_in_the_table() -> None:
     assert texts == {entry.module for entry in ENTRIES.values()}
 
 
+def loaded_by(code: str) -> set[str]:
+    """The modules of a new process that ran `code`."""
+    look = f"import sys; {code}; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(ran.stdout.splitlines()[-1].split())
+
+
 def test_the_help_imports_no_command() -> None:
-    look = "from shoal.services.cli.app import app; app(['--help'], standalone_mode=False)"
-    look = f"import sys; {look}; print(*sys.modules)"
-    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
-    loaded = said.stdout.splitlines()[-1].split()
+    loaded = loaded_by("from shoal.services.cli.app import app; app(['--help'], standalone_mode=False)")
     ours = {name for name in loaded if name.startswith("shoal.") and not name.startswith("shoal.services.cli")}
     assert ours == {"shoal.services"}
-    assert not {"httpx", "pydantic", "ray", "playwright", "lxml", "boto3", "rich"} & set(loaded)
+    assert not {"httpx", "pydantic", "ray", "playwright", "lxml", "boto3", "rich"} & loaded
+
+
+@pytest.mark.parametrize(
+    ("module", "needless"),
+    [
+        ("cli.commands.job.jobs", {"structlog", "shoal.embedded", "sqlalchemy", "ray", "lxml"}),
+        ("cluster.gateway_process", {"pyarrow", "numpy", "xlsxwriter", "alembic", "boto3", "ray", "playwright"}),
+    ],
+)
+def test_a_process_loads_nothing_that_it_needs_now_and_then_only(module: str, needless: set[str]) -> None:
+    """Each takes a tenth of a second or more of every start, and some tens of MiB."""
+    assert not needless & loaded_by(f"import shoal.services.{module}")
