@@ -223,13 +223,15 @@ class _Look:
 
     def _leads(self, el: HtmlElement) -> bool:
         """True for a menu, a margin, a header or footer of the document, and for what is in one."""
-        is_way = self._is_way.get(el)
-        if is_way is None:
-            around = el.getparent()
-            is_way = self._is_way[el] = el is not self._body and (
-                self._is_landmark(el) or (around is not None and self._leads(around))
-            )
-        return is_way
+        inner = []
+        for at in self._around(el):
+            if at in self._is_way:
+                break
+            inner.append(at)
+        for at in reversed(inner):
+            around = at.getparent()
+            self._is_way[at] = self._is_landmark(at) or self._is_way.get(around, False)
+        return self._is_way.get(el, False)
 
     def _is_landmark(self, el: HtmlElement) -> bool:
         if el.tag in _LANDMARK_TAGS or el.get("role") in _LANDMARK_ROLES or _WAYS.search(_names(el)):
@@ -253,11 +255,7 @@ class _Look:
         root = self._content()
         longest: Sequence[HtmlElement] = ()
         for parent in () if root is None else root.iter():
-            if (
-                len(parent) < _LEAST_ROWS
-                or parent.tag in _NO_LISTS
-                or next(parent.iterancestors("svg"), None) is not None
-            ):
+            if len(parent) < _LEAST_ROWS or parent.tag in _NO_LISTS or _is_drawn(parent):
                 continue
             for alike in _by_kind(parent):
                 is_rows = alike[0].tag == "tr"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_right
 from collections import defaultdict
@@ -68,10 +69,10 @@ _PRESSES = etree.XPath("//button | //*[@role='button' or @type='submit' or @type
 _NAMED = etree.XPath("//*[@class or @id or @role='alert' or @role='status']")
 _BUSY = etree.XPath("boolean(//*[@aria-busy='true'])")
 _MOST_MARKED, _MOST_MESSAGES, _MOST_NEAR, _MOST_OF_SIBLING = 40, 90, 20, 10
+_MOST_SIBLINGS = 100  # on each side of a form, or of what it stands in
 _MOST_MESSAGE_CHARS, _MOST_NOTE_CHARS, _MOST_ERROR_CHARS, _MOST_LABEL_CHARS = 400, 200, 300, 80
 _MOST_HEADING_CHARS, _MOST_OVERLAY_CHARS, _MOST_TEXT_CHARS, _MOST_BUTTONS = 100, 500, 20_000, 30
-_TRIES = 3
-"""Of a page that goes on to another document while it is read."""
+_TRIES = 3  # of a page that goes on to another document while it is read
 _LEVELS = 3
 """Elements around a field or a form that may hold words about it."""
 
@@ -89,12 +90,9 @@ class FormState:
     def of(cls, answer: Mapping[str, Json]) -> Self:
         """The state that the script sent."""
         fields = {int(number): entry for number, entry in answer["fields"].items()}
-        return cls(
-            {number: int(owner) for number, (owner, _) in fields.items()},
-            {number: str(wrong) for number, (_, wrong) in fields.items()},
-            int(answer["middle"]),
-            float(answer["loaded"]),
-        )
+        owners = {number: int(owner) for number, (owner, _) in fields.items()}
+        errors = {number: str(wrong) for number, (_, wrong) in fields.items()}
+        return cls(owners, errors, int(answer["middle"]), float(answer["loaded"]))
 
 
 async def read_form_page(page: Context, seen: Observation) -> FormPage:
@@ -106,7 +104,7 @@ async def read_form_page(page: Context, seen: Observation) -> FormPage:
     for _ in range(_TRIES):
         tree, state = await read_tree(page), await _read_state(page)
         if state["known"] == len(tree.elements):  # else the state is of a document that came after that of the tree
-            return form_page(seen, form_document(tree, FormState.of(state)))
+            return form_page(seen, await asyncio.to_thread(form_document, tree, FormState.of(state)))
     raise BrowserError(f"the page went on to another document {_TRIES} times while its forms were read")
 
 
@@ -137,11 +135,13 @@ class _FormReader:
         self._page, self._state = page, state
         self._body = page.root.find("body")
         self._forms = self._numbers(page.root.iter("form"))
+        self._places = {number: place for place, number in enumerate(self._forms)}
         self._any_fields = self._numbers(page.root.iter(*_FIELD_TAGS))
         self._fields = [number for number in self._any_fields if not _is_hidden(page.elements[number])]
         self._holders = self._numbers(page.root.iter("p", "div", "li", "td", *_FIELD_TAGS))
         self._buttons = self._numbers(_BUTTONS(page.root))
         self._messages: dict[str, FormNotice] = {}
+        self._looked_at: set[HtmlElement] = set()  # for notes: elements are near several forms
 
     def document(self) -> FormDocument:
         """All that the page says of them."""
@@ -216,7 +216,7 @@ class _FormReader:
             autocomplete=el.get("autocomplete") or "",
             group=self._group(el),
             required=el.get("required") is not None or el.get("aria-required") == "true",
-            form=self._forms.index(owner) if owner in self._forms else -1,
+            form=self._places.get(owner, -1),
             visible=self._shown(el),
             native_error=self._state.native_errors.get(number, ""),
             marked_invalid=el.get("aria-invalid") == "true",
@@ -263,7 +263,7 @@ class _FormReader:
         for level, around in enumerate(islice(_up(el, "form"), _LEVELS)):
             if level and len(self._within(around, self._fields)) > 1 and kind not in _TICKED:
                 break
-            for number in self._within(around, self._bad):
+            for number in self._within(around, self._bad)[:_MOST_NEAR]:
                 text = self._saying(self._page.elements[number])
                 if _SAYS.search(text):
                     return text[:_MOST_ERROR_CHARS]
@@ -314,6 +314,9 @@ class _FormReader:
         for el in self._near(form):
             if added >= _MOST_NEAR or len(self._messages) >= _MOST_MESSAGES:
                 break
+            if el in self._looked_at:
+                continue
+            self._looked_at.add(el)
             if _acts(el) or self._within(el, self._holders) or not self._shown(el) or _is_within_control(el):
                 continue
             before = len(self._messages)
@@ -324,9 +327,10 @@ class _FormReader:
     def _near(self, form: HtmlElement) -> Iterator[HtmlElement]:
         yield from form.iterdescendants(*_NEAR_TAGS)
         for el in islice(_up(form, "body"), _LEVELS):
-            parent = el.getparent()
-            for sibling in () if parent is None else parent.iterchildren():
-                if sibling is not el and isinstance(sibling.tag, str) and not self._within(sibling, self._forms):
+            before = list(islice(el.itersiblings(preceding=True), _MOST_SIBLINGS))
+            for sibling in (*reversed(before), *islice(el.itersiblings(), _MOST_SIBLINGS)):
+                new = isinstance(sibling.tag, str) and sibling not in self._looked_at
+                if new and not self._within(sibling, self._forms):
                     yield sibling
                     yield from islice(sibling.iterdescendants(*_NEAR_INLINE), _MOST_OF_SIBLING)
 
@@ -481,9 +485,16 @@ def _before(el: HtmlElement) -> Iterator[HtmlElement | str]:
 
 def _text_without(el: HtmlElement, is_left_out: Callable[[HtmlElement], bool]) -> str:
     """The text of an element without that of some in it."""
-    texts = [el.text or ""]
-    for child in el:
-        if isinstance(child.tag, str) and not is_left_out(child):
-            texts.append(_text_without(child, is_left_out))
-        texts.append(child.tail or "")
+    texts: list[str] = []
+    waiting: list[HtmlElement | str] = [el]
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at, str):
+            texts.append(at)
+            continue
+        texts.append(at.text or "")
+        for child in reversed(at):
+            waiting.append(child.tail or "")
+            if isinstance(child.tag, str) and not is_left_out(child):
+                waiting.append(child)
     return "".join(texts)
