@@ -197,6 +197,7 @@ async def test_more_listeners_than_one_look_asks_about_are_said_to_be_missing(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_walk, "_MAX_NEW_LISTENERS", 40)
+    monkeypatch.setattr(page_walk, "_TELLINGS", 1)  # a look that took long asks again
     script = "document.querySelectorAll('div').forEach(one => one.addEventListener('click', () => {}))"
     page = urllib.parse.quote(f"{'<div>x</div>' * 60}<script>{script}</script>")
     await context.goto(f"data:text/html,{page}")
