@@ -21,7 +21,7 @@ from shoal.agent.workflows.judging.repair import MOST_PER_DAY
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_of
-from shoal.services.store.learning.loops import BEGINS, frozen, version_in, wrong_in
+from shoal.services.store.learning.loops import BEGINS, frozen, note_doubt, version_in, wrong_in
 from shoal.services.store.learning.records import KeptPageKeys, LearningDecided, LearningDue, LearningRow
 from shoal.services.store.learning.repairs import repair_of
 from shoal.services.store.loops.concurrency import release
@@ -141,6 +141,7 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
     stopped = row.phase == Phase.REPLAY and step.phase in (Phase.SHADOW, Phase.OFF) and step.state is None
     if stopped:
         _note_drift(tx, job.tenant, row, figures)
+        note_doubt(figures)
     if new_phase:
         batch.begin_anew(stopped=stopped and step.phase is Phase.SHADOW)
     tx.run(
