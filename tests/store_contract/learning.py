@@ -187,6 +187,23 @@ async def test_a_loop_goes_from_items_to_shadow_to_replay(w: World) -> None:
     assert await w.store.learning.due() == []
 
 
+async def test_in_replay_figures_decide_alone_and_no_evidence_is_looked_up(w: World) -> None:
+    _, root = await learning_loop(w)
+    for one in await w.claim():
+        name = f"{one.work.session:032x}"
+        kept = ArtifactRef(name, "evidence", f"runs/{name}", "application/zlib", 9)
+        await w.finish((one, replace(DONE, artifacts=(kept,))))
+    assert len((await lent(w, root)).evidence_keys) == FIRST_ITEMS
+    await w.store.learning.decide(root, "d", SHADOW)
+    await w.finish(*shadowed(await w.claim()))
+    assert len((await lent(w, root)).evidence_keys) == FIRST_ITEMS
+    await w.store.learning.decide(root, "d", REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    await w.finish(*((one, replayed(one, "signature")) for one in await w.claim(3)))
+    assert (await lent(w, root)).evidence_keys == ()
+
+
 async def test_a_record_that_is_confirmed_to_be_wrong_is_to_be_decided_on_at_once(w: World) -> None:
     _, root = await replaying(w)
     rest = await w.claim(2)

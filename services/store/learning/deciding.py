@@ -59,13 +59,15 @@ def lend(tx: Tx, loop: int, owner: str, lasts_s: float) -> LearningDue | None:
     tx.run("lease_learning", loop=loop, owner=owner, until=tx.now + lasts_s)
     figures, before = json.loads(row.figures), json.loads(row.before)
     extract = specs_of(tx, [job.id])[job.id].extract
-    samples = tx.rows("evidence_keys", job=row.job, ids=tx.many(json.loads(row.lessons)))
+    phase = Phase(row.phase)
+    ids = tx.many(json.loads(row.lessons))
+    samples = () if phase is Phase.REPLAY else tx.rows("evidence_keys", job=row.job, ids=ids)
     return LearningDue(
         loop=loop,
-        phase=Phase(row.phase),
+        phase=phase,
         evidence_keys=tuple(sample.key for sample in samples),
         ended=_taught(figures) - _taught(before),
-        figures=_version_figures(Phase(row.phase), figures, before),
+        figures=_version_figures(phase, figures, before),
         rounds=row.rounds,
         version=_version(tx, job.tenant, row),
         record_schema=extract.record_schema if extract is not None else None,
