@@ -159,6 +159,22 @@ async def test_a_next_page_on_another_site_is_told_and_not_opened(page: Context,
     assert "is on another site" in cut
 
 
+@pytest.mark.parametrize(("path", "taken"), [("/list-2", 15), ("/list/2", 15), ("/further", 10), ("/other", 10)])
+async def test_a_link_called_next_alone_is_followed_by_its_number_and_is_never_overlooked(
+    page: Context, site: Site, path: str, taken: int
+) -> None:
+    site.pages = {
+        "/list": parts(1, 10, f'<a href="{path}" rel=next>Next</a>'),
+        path: parts(11, 15, title="Tools" if path == "/other" else "Parts"),
+    }
+    found = await read(page, site)
+    assert names(found) == [name for name, _ in PARTS[:taken]]
+    assert (found.complete, found.why) == (
+        (False, f"{site.url}/further, the next page, may go on with the list") if path == "/further" else (True, "")
+    )
+    assert page.url == f"{site.url}{path if taken == 15 else '/list'}"
+
+
 # --- shifts -------------------------------------------------------------------------------------------
 
 

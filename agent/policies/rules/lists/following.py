@@ -160,8 +160,10 @@ class _Following:
         if self.asked:
             return await self._follow_requested_step(page, self.asked)
         step = next_step(page, None)
-        if step is None or step.button in self._not_its or not (self._short or is_pager(page, step)):
-            return await self._without_step(page)
+        is_own = step is not None and (self._short or is_pager(page, step))
+        if step is None or step.button in self._not_its or not is_own:
+            more = await self._without_step(page)
+            return more or (step is not None and bool(step.url) and await self._open(page, step, is_own=False))
         if step.url:
             return await self._open(page, step)
         if step.sends:
@@ -292,7 +294,8 @@ class _Following:
         """Return whether the page says that there are more than were read."""
         return self.first.shown is not None and self.first.shown > len(self.records)
 
-    async def _open(self, page: ListPage, step: Onward) -> bool:
+    async def _open(self, page: ListPage, step: Onward, *, is_own: bool = True) -> bool:
+        """Opens and reads the next page; one whose link may not be the list's own is looked at, and not taken."""
         assert self._start is not None
         if canonical_address(step.url) in self._addresses:
             return False
@@ -307,7 +310,11 @@ class _Following:
             return False
         self._inner = None
         after = await read_ways_on(self.state.page, self.asked)
-        if not self.asked and not goes_on_with(self._start, page, after, step.url):
+        goes_on = bool(self.asked) or goes_on_with(self._start, page, after, step.url)
+        if not is_own:
+            self._addresses.add(canonical_address(step.url))
+            self._halt(f"{step.url}, the next page, may go on with the list" if goes_on else "")
+        if not (goes_on and is_own):
             await self.state.page.goto(page.address)  # what ends here is the first list, on its own page
             if leads_on(page, step.url):
                 self._halt(f"{step.url}, the next page, shows {after.title or after.heading!r} instead of the list")
