@@ -19,8 +19,8 @@ a probability of 95 %, whatever the share was at first."""
 _ON_CREDIT = 10
 """So many audits that are under way count as if they had agreed, as long as all have. Items are claimed long before the
 audits of earlier ones are over: a quick loop would audit hundreds by its first share."""
-_LEAST = 0.005
-"""However many agree: one audit is among any 600 items with a probability of 95 %. In a longer loop the share falls
+_LEAST = 0.01
+"""However many agree: one audit is among any 300 items with a probability of 95 %. In a longer loop the share falls
 with its length, as so many audits prove that at most 3 % are wrong:"""
 _ENOUGH_AUDITS = 100
 _LEAST_IN_LONG = 0.0025
