@@ -149,7 +149,7 @@ globalThis.shoalWalker ??= (() => {
   // --- names -------------------------------------------------------------------------------------------------------
 
   const wordsOf = text => squeeze(text.replace(/[-_/]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
-  const ICON_NOISE = /^(svg|icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button|ui|widget|state|corner|helper)$/;
+  const ICON_NOISE = /^(svg|(?:btn|button|menu|nav|tool|toolbar)?icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button|ui|widget|state|corner|helper)$/;
   const WAYS = { n: 'up', s: 'down', e: 'right', w: 'left' };
   // The classes that say that an element is an icon; others are for the page's own style sheets, but on what is as small
   // and as empty as an icon.
@@ -1334,14 +1334,14 @@ globalThis.shoalWalker ??= (() => {
 
     const onlyControls = nodes => nodes.every(node => Array.isArray(node) && (node[9] & CLICKABLE || node[0] === 'svg' || (!node[3] && !node[4] && node[10]?.length && onlyControls(node[10]))));
     const isButton = element => /^(A|BUTTON)$/.test(element.tagName) || /^(button|link)$/.test(element.getAttribute('role') || '');
-    // A link or button around nothing but a button or link: what it says, the inner one says.
-    const sheath = (element, inner) => isButton(element) && /^(button|link)$/.test(onlyOf(inner)?.[2]);
+    // A link, button, tab or entry of a menu around nothing but a button or link: what it says, the inner one says.
+    const sheath = (element, inner) => (isButton(element) || /^(tab|menuitem)$/.test(element.getAttribute('role'))) && /^(button|link)$/.test(onlyOf(inner)?.[2]);
     // The only control in a part of a page that holds nothing else.
     const onlyOf = nodes => nodes.length !== 1 || !Array.isArray(nodes[0]) ? null : nodes[0][9] & CLICKABLE ? nodes[0] : onlyOf(nodes[0][10] || []);
     const OWN_ACTS = DRAGGABLE | DROP_TARGET | CONTEXT_MENU | PLACED;
     const WRAPPER = 0.25; // of what it takes clicks for, the controls in it cover at least so much
     const wraps = (element, kind, inner, box) => {
-      if (delegated.has(element) || statesOf(element, upper(element)) & OWN_ACTS || !onlyControls(inner)) return false;
+      if ((kind > 2 && delegated.has(element)) || statesOf(element, upper(element)) & OWN_ACTS || !onlyControls(inner)) return false;
       const only = onlyOf(inner), twice = !!only?.[3] && [element.getAttribute('aria-label'), element.title].includes(only[3]);
       if (twice && /^(button|link)$/.test(only[2])) return true; // a component's host, and the control in it of the same name
       if (element.getAttribute('aria-label') || element.title) return false;
@@ -1433,7 +1433,9 @@ globalThis.shoalWalker ??= (() => {
         return;
       }
       raise(out, heightOf(inner) + 1);
-      let name = element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE' ? givenName(element, tag) : '';
+      const unseen = mode & (MUTE | FADED) && !element.checkVisibility({ visibilityProperty: true, opacityProperty: true }); // but what is in it may be
+      if (unseen && !inner.length && tag !== 'IMG' && !cell) return;
+      let name = !unseen && (element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE') || tag === 'IMG' ? givenName(element, tag) : '';
       if (tag === 'IMG') {
         name = name || squeeze(element.title || '');
         if (!name || cramped() || !isPainted(element, mode)) return;
