@@ -1265,7 +1265,7 @@ globalThis.shoalWalker ??= (() => {
       const inner = [];
       const before = state.count, struckBefore = state.struck.length, native = state.native;
       state.count++;
-      if (kind === 6 ? small : kind !== 7 && !delegated.has(element)) state.native++;
+      if (kind === 6 ? small : kind !== 7 && (!delegated.has(element) || element.matches(CANDIDATES) || listening.has(element))) state.native++;
       named = Math.max(named, state.chars + NAME_CHARS);
       // What listens for what is in it is no hand itself: what shows the hand there is each a target.
       const hand = kind !== 4 && kind !== 5 || getComputedStyle(element).cursor === 'pointer';

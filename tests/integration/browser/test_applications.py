@@ -110,6 +110,21 @@ async def test_elements_that_nobody_could_reach_do_not_count_as_not_shown(contex
     assert seen.omitted + len(clickable_elements(seen.elements)) == 4
 
 
+ROVING = (
+    "<ul role=menu>"
+    + "".join(f"<li role=menuitem tabindex={-1 if n else 0}>Entry {n}</li>" for n in range(6))
+    + "</ul>"
+    + "<p style='height:900px'>Text</p>" * 8
+)
+
+
+async def test_rows_that_are_shown_do_not_count_as_not_shown(context: Context) -> None:
+    await show(context, ROVING)
+    seen = await context.observe(ObserveOptions(max_elements=6, max_chars=500))
+    assert seen.cut
+    assert (len(clickable_elements(seen.elements)), seen.omitted) == (6, 0)
+
+
 NAMES = """<button title="Save the notebook"><i class="fa fa-floppy-disk"></i></button>
 <button title="Run"><svg viewBox="0 0 9 9"><circle r=3 /></svg></button>
 <button>Publish<i aria-hidden=true>expand_more</i></button>
