@@ -848,12 +848,16 @@ globalThis.shoalWalker ??= (() => {
     });
   };
 
+  // A drawing that is told by its title, or is there to look nice alone: a chart has words in it.
+  const isLogo = svg => !svg.querySelector('text, foreignObject') &&
+    (svg.getAttribute('aria-hidden') === 'true' || !!svg.getAttribute('aria-label') || !!svg.querySelector(':scope > title'));
   // Whether something large is in the window that no words stand for: a canvas, a drawing, a picture without a text.
   const DRAWN = 0.02; // of the window's area
   const drawsMore = view => {
     const least = DRAWN * (view.right - view.left) * (view.bottom - view.top);
     return places().some(place => [...place.querySelectorAll('canvas, svg, img, video')].some(element => {
       if (element.tagName === 'IMG' && (element.alt.trim() || element.title || element.getAttribute('aria-label'))) return false;
+      if (element.localName === 'svg' && isLogo(element)) return false;
       const box = element.getBoundingClientRect();
       const width = Math.min(box.right, view.right) - Math.max(box.left, view.left), height = Math.min(box.bottom, view.bottom) - Math.max(box.top, view.top);
       return width > 0 && height > 0 && width * height >= least && element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -1557,6 +1561,7 @@ globalThis.shoalWalker ??= (() => {
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
       keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element), chooses: !!element && shoalChooses(element),
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, forced: isForced(element), file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
+      held: !!element?.matches?.('[aria-checked=true], [aria-multiselectable=true] [aria-selected=true]'),
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
       // Styled away, with a label that can be clicked in its place.

@@ -242,6 +242,20 @@ async def test_options_of_any_list_are_chosen_with_the_checks_of_a_select(contex
     assert await context.read("() => document.title") == "archived"
 
 
+TOGGLED = "onclick=\"this.setAttribute('aria-selected', this.getAttribute('aria-selected') !== 'true')\""
+SEVERAL = f"""<div role=listbox aria-label=Extras aria-multiselectable=true tabindex=0>
+<div role=option aria-selected=true {TOGGLED}>Milk</div><div role=option aria-selected=false {TOGGLED}>Sugar</div></div>"""
+
+
+async def test_what_is_chosen_already_stays_so(context: Context) -> None:
+    """A click on it would undo that."""
+    found = await show(context, SEVERAL)
+    for options in ("Milk", ["Milk", "Sugar"]):
+        assert (await context.act(Action("select_option", {"bid": found["Extras"], "options": options}))).error is None
+        chosen = "() => [...document.querySelectorAll('[aria-selected=true]')].map(one => one.textContent)"
+        assert await context.read(chosen) == ([options] if options == "Milk" else options)
+
+
 SORTED = """<ul id=list><li draggable=true>a</li><li draggable=true>b</li><li draggable=true>c</li></ul><script>
 let moved; list.ondragstart = event => { moved = event.target; }; list.ondragover = event => event.preventDefault();
 list.ondrop = event => { const over = event.target.closest('li'), box = over.getBoundingClientRect();

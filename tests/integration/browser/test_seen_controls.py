@@ -120,6 +120,24 @@ async def test_what_is_in_hidden_parts_is_not_told(context: Context) -> None:
     assert compact((await context.observe()).elements).split("\n") == ["(img Shown)"]
 
 
+_BIG = "width=400 height=300"
+DRAWN = {
+    f"<svg {_BIG}><path d='M0 0L9 9'/><text y=20>May</text></svg>": True,
+    f"<svg {_BIG} aria-label=Sales><path d='M0 0L9 9'/><text y=20>May</text></svg>": True,
+    f"<svg {_BIG}><path d='M0 0L9 9'/></svg>": True,
+    f"<svg {_BIG}><title>Wagtail</title><path d='M0 0L9 9'/></svg>": False,
+    f"<svg {_BIG} aria-hidden=true><path d='M0 0L9 9'/></svg>": False,
+    f"<canvas {_BIG}></canvas>": True,
+    f"<img {_BIG} alt=Beach src='data:,'>": False,
+}
+
+
+async def test_a_drawing_says_more_than_the_text_unless_its_title_tells_it(context: Context) -> None:
+    for part, more in DRAWN.items():
+        await show(context, part)
+        assert (await context.observe()).drawn == more, part
+
+
 BOXES = """<div>Before <input type=checkbox id=node-once> <span>At the start</span> after <input value=1></div>
 <svg width=300 height=60><g><rect width=90 height=30 fill=blue onclick=1></rect><text>\uf017</text><text y=20>every hour
 </text></g>
