@@ -1,4 +1,4 @@
-"""How long a page that goes on loading is waited for, by a clock of the test."""
+"""Waits for pages that go on loading, by a clock of the test."""
 
 from __future__ import annotations
 
