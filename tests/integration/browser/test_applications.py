@@ -244,7 +244,8 @@ async def test_options_of_any_list_are_chosen_with_the_checks_of_a_select(contex
 
 TOGGLED = "onclick=\"this.setAttribute('aria-selected', this.getAttribute('aria-selected') !== 'true')\""
 SEVERAL = f"""<div role=listbox aria-label=Extras aria-multiselectable=true tabindex=0>
-<div role=option aria-selected=true {TOGGLED}>Milk</div><div role=option aria-selected=false {TOGGLED}>Sugar</div></div>"""
+<div role=option aria-selected=true {TOGGLED}>Milk</div>
+<div role=option aria-selected=false {TOGGLED}>Sugar</div></div>"""
 
 
 async def test_what_is_chosen_already_stays_so(context: Context) -> None:
