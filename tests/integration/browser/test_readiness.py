@@ -34,6 +34,7 @@ animation:turn 1s infinite}}</style><span class=ld></span>"""
 MARKS = {
     "a drawing that moves by itself": (_DRAWN, 600),
     "words": ("<p>Loading…</p>", 1400),
+    "a word of what was entered": ("<p>Saving…</p>", 1400),
     "a word with dots, in German": ("<div><span>Wird geladen ...</span></div>", 1400),
     "aria-busy": ("<section aria-busy=true>old rows</section>", 1400),
     "a bar that grows": (_COUNTING, 1400),
