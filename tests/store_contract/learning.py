@@ -14,9 +14,8 @@ from shoal.agent.workflows.format.branch import Signature
 from shoal.agent.workflows.format.workflow import read_workflow
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, LearningStep, Phase
 from shoal.agent.workflows.judging.repair import with_branch
-from shoal.agent.workflows.judging.sampling import is_audited
+from shoal.agent.workflows.judging.sampling import AT_FIRST, AT_FIRST_WEAK, AuditPlan, is_audited, uniform_share
 from shoal.services.store.learning.deciding import _version_figures
-from shoal.services.store.learning.loops import AUDITED, audited_share
 from shoal.services.store.learning.records import LearningDue, Repair
 from shoal.services.store.records import Claimed
 from shoal.services.store.waiting_causes import WaitingCause
@@ -188,6 +187,23 @@ async def test_a_loop_goes_from_items_to_shadow_to_replay(w: World) -> None:
     assert await w.store.learning.due() == []
 
 
+async def test_in_replay_figures_decide_alone_and_no_evidence_is_looked_up(w: World) -> None:
+    _, root = await learning_loop(w)
+    for one in await w.claim():
+        name = f"{one.work.session:032x}"
+        kept = ArtifactRef(name, "evidence", f"runs/{name}", "application/zlib", 9)
+        await w.finish((one, replace(DONE, artifacts=(kept,))))
+    assert len((await lent(w, root)).evidence_keys) == FIRST_ITEMS
+    await w.store.learning.decide(root, "d", SHADOW)
+    await w.finish(*shadowed(await w.claim()))
+    assert len((await lent(w, root)).evidence_keys) == FIRST_ITEMS
+    await w.store.learning.decide(root, "d", REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    await w.finish(*((one, replayed(one, "signature")) for one in await w.claim(3)))
+    assert (await lent(w, root)).evidence_keys == ()
+
+
 async def test_a_record_that_is_confirmed_to_be_wrong_is_to_be_decided_on_at_once(w: World) -> None:
     _, root = await replaying(w)
     rest = await w.claim(2)
@@ -204,52 +220,100 @@ async def test_a_record_that_is_confirmed_to_be_wrong_is_to_be_decided_on_at_onc
     assert {one.work.spec.policy for one in await w.claim()} == {"auto"}
 
 
-async def test_a_version_with_weak_fields_is_audited_more(w: World) -> None:
+async def replaying_weak(w: World, n: int) -> tuple[int, int]:
+    """A loop of so many items that a version with a weak field replays."""
     field = {**BRANCH["fields"][0], "weak": "only its position is known"}
     weak = learned("books", {"state": "active", "branches": [{**BRANCH, "fields": [field]}]}, site="h0.example")
     await w.store.workflows.keep("acme", weak)
-    job, root = await learning_loop(w, n=300)
+    job, root = await learning_loop(w, n=n)
     await w.finish(*shadowed(await w.claim()))
     await decide(w, root, REPLAY)
     while (await w.store.run_bulk_operations()).more:
         pass
+    return job, root
+
+
+def audited_of(some: Iterable[Claimed]) -> set[int]:
+    """The items that are audited."""
+    return {one.work.item.index for one in some if one.work.item and one.work.learned is LearnedUse.AUDIT}
+
+
+def drawn(job: int, some: Iterable[Claimed], by: AuditPlan | float) -> set[int]:
+    """The items that are audited by such a plan, or by one share."""
+    plan = by if isinstance(by, AuditPlan) else None
+    indexes = [one.work.item.index for one in some if one.work.item]
+    return {n for n in indexes if is_audited(job, n, plan.share(n) if plan else by)}  # type: ignore[arg-type]
+
+
+async def test_a_version_with_weak_fields_is_audited_more_and_the_less_the_more_audits_agree(w: World) -> None:
+    job, _ = await replaying_weak(w, 600)
+    some = await w.claim(100, job=job)
+    assert audited_of(some) == drawn(job, some, AuditPlan(600, weak=True))
+    asked = [one for one in some if one.work.learned is LearnedUse.AUDIT]
+    agreeing = [*asked, *(one for one in some if one not in asked)][:10]
+    await w.finish(*((one, replayed(one, audit="right")) for one in agreeing))
     rest = await w.claim(job=job)
-    audited = {one.work.item.index for one in rest if one.work.item and one.work.learned is LearnedUse.AUDIT}
-    more, usual = range(5, 200), range(200, 300)
-    assert audited == {n for n in more if is_audited(job, n, 5 * AUDITED)} | {
-        n for n in usual if is_audited(job, n, AUDITED)
-    }, "twenty of the first ones are enough, however quickly all are claimed"
+    assert audited_of(rest) == drawn(job, rest, AuditPlan(600, 10, weak=True)) < drawn(job, rest, AT_FIRST_WEAK / 4)
 
 
-async def test_right_audits_bear_weak_fields_out_and_the_bound_rests_on_the_uniform_share_alone(w: World) -> None:
-    field = {**BRANCH["fields"][0], "weak": "only its position is known"}
-    weak = learned("books", {"state": "active", "branches": [{**BRANCH, "fields": [field]}]}, site="h0.example")
-    await w.store.workflows.keep("acme", weak)
-    job, root = await learning_loop(w, n=600)
-    await w.finish(*shadowed(await w.claim()))
-    await decide(w, root, REPLAY)
-    while (await w.store.run_bulk_operations()).more:
-        pass
-    first = await w.claim(100, job=job)
-    asked = [one for one in first if one.work.learned is LearnedUse.AUDIT]
-    audited = [*asked, *(one for one in first if one not in asked)][:20]
-    await w.finish(*((one, replayed(one, audit="right")) for one in audited))
+async def test_the_bound_rests_on_the_uniform_share_alone(w: World) -> None:
+    job, _ = await replaying_weak(w, 1_200)
+    some = await w.claim(400, job=job)
+    await w.finish(*((one, replayed(one, audit="right")) for one in some if one.work.learned is LearnedUse.AUDIT))
     (told,) = await w.store.learning.of_job(job)
-    uniform = [one for one in audited if one.work.item and is_audited(job, one.work.item.index, audited_share(600))]
-    assert 0 < len(uniform) < len(audited)
+    uniform, all_of_them = drawn(job, some, uniform_share(1_200)), audited_of(some)
+    assert 0 < len(uniform) < len(all_of_them)
     assert told.figures["audits"] == len(uniform)
-    assert told.figures["more_right"] == len(audited) - len(uniform)
+    assert told.figures["more_right"] == len(all_of_them) - len(uniform)
+
+
+async def test_the_share_that_is_audited_begins_anew_where_audits_do_not_agree_and_after_drift(w: World) -> None:
+    job, root = await replaying_weak(w, 600)
+    some = await w.claim(120, job=job)
+    await w.finish(*((one, replayed(one, audit="right")) for one in some[:30]))
+    after = await w.claim(100, job=job)
+    assert audited_of(after) == drawn(job, after, uniform_share(600)), "thirty have agreed"
+    await w.finish((some[30], replayed(some[30], "audit", audit="unclear")))
+    doubted = await w.claim(100, job=job)
+    assert audited_of(doubted) == drawn(job, doubted, AT_FIRST_WEAK)
+    await w.finish(*((one, replayed(one, audit="right")) for one in (*some[31:], *after, *doubted)))
+    await decide_again(w, root, LearningStep(Phase.SHADOW, "stopped for drift"))
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    await decide(w, root, LearningStep(Phase.SHADOW, "0 of 5 items are compared", let_go=5))
+    await w.finish(*shadowed(await w.claim(job=job)))
+    await decide(w, root, LearningStep(Phase.REPLAY, "the same after all"))
+    while (await w.store.run_bulk_operations()).more:
+        pass
     rest = await w.claim(job=job)
-    now = {one.work.item.index for one in rest if one.work.item and one.work.learned is LearnedUse.AUDIT}
-    indexes = {one.work.item.index for one in rest if one.work.item}
-    assert min(indexes) < 150, "some of the first ones, which were audited more, are left"
-    assert now == {n for n in indexes if is_audited(job, n, audited_share(600))}
+    assert len(rest) > 200 and audited_of(rest) == drawn(job, rest, AT_FIRST_WEAK)
 
 
-def test_the_share_that_is_audited_falls_in_long_loops_and_audits_stay_a_hundred() -> None:
-    assert audited_share(30) == 0.2 and audited_share(1_000) == AUDITED
-    assert audited_share(20_000) * 20_000 == 100
-    assert audited_share(1_000_000) == 0.0025
+async def test_a_new_version_is_audited_as_often_as_the_first_one_at_first(w: World) -> None:
+    job, root = await learning_loop(w, n=1_200)
+    await end_all(w)
+    await decide(w, root, SHADOW)
+    await w.finish(*shadowed(await w.claim()))
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    some = await w.claim(60, job=job)
+    assert audited_of(some) == drawn(job, some, AuditPlan(1_200))
+    await w.finish(*((one, replayed(one, audit="right")) for one in some[:40]))
+    after = await w.claim(100, job=job)
+    assert audited_of(after) == drawn(job, after, uniform_share(1_200))
+    await w.finish(*((one, replayed(one, "signature")) for one in (*some[40:], *after)))
+    await decide(w, root, LearningStep(Phase.ITEMS, "120 of 160 items were missed"))
+    better = with_branch(VERSION, VERSION.branches[0].model_copy(update={"signature": Signature(url="/q/{}")}))
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    await decide(w, root, LearningStep(Phase.SHADOW, "repaired", 5, better, "shadow"))
+    await w.finish(*shadowed(await w.claim(job=job)))
+    await decide(w, root, REPLAY)
+    while (await w.store.run_bulk_operations()).more:
+        pass
+    later = await w.claim(100, job=job)
+    assert audited_of(later) == drawn(job, later, AT_FIRST)
 
 
 async def test_records_since_the_last_good_audit_are_opened_again_when_one_is_confirmed_to_be_wrong(w: World) -> None:

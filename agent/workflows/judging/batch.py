@@ -10,7 +10,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from shoal.agent.support.json_value import Json
 
@@ -79,7 +80,7 @@ class Batch:
 
     def text(self) -> str:
         """As the store holds it."""
-        return json.dumps(asdict(self))
+        return json.dumps(self, default=_parts)
 
     def note(self, value: Json, *, by_baseline: bool) -> None:
         """Adds one record. What is no object is none of a loop that learns.
@@ -161,6 +162,11 @@ def is_identifying(value: Json) -> bool:
         return False
     given = [part for part in value.values() if part not in (None, "")]
     return len(given) >= 2 or any(isinstance(part, str) for part in given)
+
+
+def _parts(counts: Batch | FieldBaseline | Replayed) -> dict[str, Any]:
+    """As `asdict` has it, without a copy of each part."""
+    return {part.name: getattr(counts, part.name) for part in fields(counts)}
 
 
 def _key(value: Json) -> str:

@@ -8,6 +8,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
+AT_FIRST = 0.02
+"""Share of the items a version replays that its baseline reads again, at first."""
+AT_FIRST_WEAK = 0.1
+"""Likewise of a version with weak fields, or with fields that may be null."""
+_HALVED_BY = 5
+"""So many audits that agree halve the share. By then a version has replayed so many items that its share is 7.2 by the
+number of items and a constant: where a change makes all records wrong, an audit is among the next 52 % of that sum with
+a probability of 95 %, whatever the share was at first."""
+_ON_CREDIT = 10
+"""So many audits that are under way count as if they had agreed, as long as all have. Items are claimed long before the
+audits of earlier ones are over: a quick loop would audit hundreds by its first share."""
+_LEAST = 0.005
+"""However many agree: one audit is among any 600 items with a probability of 95 %. In a longer loop the share falls
+with its length, as so many audits prove that at most 3 % are wrong:"""
+_ENOUGH_AUDITS = 100
+_LEAST_IN_LONG = 0.0025
+"""Likewise: among any 1,200 items."""
+_LEAST_AUDITS = 6
+"""Of a short loop, while that is no more than this share:"""
+_MOST_IN_SHORT = 0.2
 _STEPS = 60  # of a bisection: more than a float can tell
 
 
@@ -84,3 +104,35 @@ def is_audited(job: int, index: int, share: float) -> bool:
     """Return whether item `index` is of the uniform share that is audited. It does not depend on what its page says."""
     drawn = int.from_bytes(hashlib.sha256(f"audit/{job}/{index}".encode()).digest()[:8], "big")
     return drawn < share * 2**64
+
+
+def uniform_share(items: int) -> float:
+    """The least share of a loop's items that is audited, by the number of its items.
+
+    It is the same for all items of a loop: what its audits prove of all records rests on that.
+    """
+    usual = max(_LEAST_IN_LONG, min(_LEAST, _ENOUGH_AUDITS / max(items, 1)))
+    return max(usual, min(_MOST_IN_SHORT, _LEAST_AUDITS / max(items, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """The audits of a loop's items from now on, by what the earlier ones have said of its version."""
+
+    items: int  # of the loop
+    agreed: int = 0  # audits of the version since it began, or since its last doubt
+    weak: bool = False  # it has fields that are less sure than others
+    doubted: bool = False  # the loop has learned anew, or its version was in doubt
+
+    def share(self, index: int) -> float:
+        """The share that is audited of the items around number `index`."""
+        first = AT_FIRST_WEAK if self.weak else AT_FIRST
+        counted = float(self.agreed)
+        if not self.doubted:
+            drawn = _HALVED_BY * math.log2(1 + index * first * math.log(2) / _HALVED_BY)  # expected before `index`
+            counted = max(counted, min(drawn, counted + _ON_CREDIT))
+        return max(uniform_share(self.items), first / 2 ** (counted / _HALVED_BY))
+
+    def audits(self, job: int, index: int) -> bool:
+        """Return whether item `index` is audited; all of the uniform share are."""
+        return is_audited(job, index, self.share(index))

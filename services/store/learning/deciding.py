@@ -21,7 +21,7 @@ from shoal.agent.workflows.judging.repair import MOST_PER_DAY
 from shoal.services.errors import NotFound, WrongState
 from shoal.services.store.database.transaction import Tx
 from shoal.services.store.jobs.rows import LockedJob, lock_jobs, specs_of
-from shoal.services.store.learning.loops import BEGINS, frozen, version_in, wrong_in
+from shoal.services.store.learning.loops import BEGINS, frozen, note_doubt, version_in, wrong_in
 from shoal.services.store.learning.records import KeptPageKeys, LearningDecided, LearningDue, LearningRow
 from shoal.services.store.learning.repairs import repair_of
 from shoal.services.store.loops.concurrency import release
@@ -59,13 +59,15 @@ def lend(tx: Tx, loop: int, owner: str, lasts_s: float) -> LearningDue | None:
     tx.run("lease_learning", loop=loop, owner=owner, until=tx.now + lasts_s)
     figures, before = json.loads(row.figures), json.loads(row.before)
     extract = specs_of(tx, [job.id])[job.id].extract
-    samples = tx.rows("evidence_keys", job=row.job, ids=tx.many(json.loads(row.lessons)))
+    phase = Phase(row.phase)
+    ids = tx.many(json.loads(row.lessons))
+    samples = () if phase is Phase.REPLAY else tx.rows("evidence_keys", job=row.job, ids=ids)
     return LearningDue(
         loop=loop,
-        phase=Phase(row.phase),
+        phase=phase,
         evidence_keys=tuple(sample.key for sample in samples),
         ended=_taught(figures) - _taught(before),
-        figures=_version_figures(Phase(row.phase), figures, before),
+        figures=_version_figures(phase, figures, before),
         rounds=row.rounds,
         version=_version(tx, job.tenant, row),
         record_schema=extract.record_schema if extract is not None else None,
@@ -141,6 +143,7 @@ def decide(tx: Tx, loop: int, owner: str, step: LearningStep) -> LearningDecided
     stopped = row.phase == Phase.REPLAY and step.phase in (Phase.SHADOW, Phase.OFF) and step.state is None
     if stopped:
         _note_drift(tx, job.tenant, row, figures)
+        note_doubt(figures)
     if new_phase:
         batch.begin_anew(stopped=stopped and step.phase is Phase.SHADOW)
     tx.run(

@@ -20,7 +20,7 @@ from shoal.agent.workflows.format.workflow import Scope, Workflow, write_workflo
 from shoal.agent.workflows.judging.batch import Batch
 from shoal.agent.workflows.judging.phase import FIRST_ITEMS, MOST_SAMPLES, Phase
 from shoal.agent.workflows.judging.promotion import CANARY_ITEMS, SHADOW_ITEMS
-from shoal.agent.workflows.judging.sampling import is_audited
+from shoal.agent.workflows.judging.sampling import AuditPlan, is_audited, uniform_share
 from shoal.services.errors import NotFound
 from shoal.services.store.database import codec
 from shoal.services.store.database.transaction import Tx
@@ -30,24 +30,12 @@ from shoal.services.store.learning.same_records import note_doubted, note_record
 from shoal.services.store.workflows import keeping
 from shoal.services.store.workflows.records import VersionRow, WorkflowRow, usable
 
-AUDITED = 0.02
-"""Share of the replayed items that the baseline reads again."""
-_ENOUGH_AUDITS = 100
-"""So many audits prove that at most 3 % are wrong; in a longer loop the share falls with its length."""
-_LEAST_AUDITED = 0.0025
-_LEAST_AUDITS = 6
-_MOST_AUDITED = 0.2
 BEGINS = "begins with "
 """Before the version that a loop began with, in why it is where it is."""
-_WEAK = 5
-"""So many times as often are the records of a version audited that has weak fields, at first."""
-_BORNE_OUT = 20
-"""So many right audits of a version bear its weak fields out."""
-_DOUBTED = round(_BORNE_OUT / (AUDITED * _WEAK))
-"""Items of a loop among which so many are audited. Items are claimed long before the audits of earlier ones are over;
-without this bound a quick loop would audit most of its items so often."""
 _RIGHT = "_right "
-"""With a version behind it, among a loop's figures: right audits of what it has read."""
+"""With a version behind it, among a loop's figures: right audits of what it has read, since its last doubt."""
+_DOUBTED = "_doubted"
+"""Likewise: how often a version of the loop was in doubt."""
 _MOST_REOPENED = 10_000
 _OUTCOMES = 500
 """So many outcomes are looked at together where records are in doubt."""
@@ -111,9 +99,7 @@ class Learned:
 
     spec: JobSpec  # of the job, with the workflow where there is one
     phase: Phase
-    share: float = 0.0  # of the items that are audited
-    doubted: int = 0  # items, the loop's first, of which `doubted_share` is audited
-    doubted_share: float = 0.0
+    audits: AuditPlan | None = None  # None: nothing is replayed yet
     again: Set[int] = frozenset()  # sessions that are audited, too, since other items have their records
 
     def use(self, job: int, session: int, item: LoopItem | None) -> LearnedUse:
@@ -122,36 +108,24 @@ class Learned:
             return LearnedUse.TEACH
         if self.phase is Phase.SHADOW:
             return LearnedUse.SHADOW
-        audited = session in self.again or (
-            item is not None and is_audited(job, item.index, self._share_at(item.index))
-        )
+        assert self.audits is not None
+        audited = session in self.again or (item is not None and self.audits.audits(job, item.index))
         return LearnedUse.AUDIT if audited else LearnedUse.REPLAY
 
-    def _share_at(self, index: int) -> float:
-        return max(self.share, self.doubted_share) if index < self.doubted else self.share
 
-
-def audited_share(items: int) -> float:
-    """The share of a loop's items that is audited: of a short loop more, so that there are some, of a long one less.
-
-    It is the same for all items of a loop: what its audits prove of all records rests on that.
-    """
-    usual = max(_LEAST_AUDITED, min(AUDITED, _ENOUGH_AUDITS / max(items, 1)))
-    return max(usual, min(_MOST_AUDITED, _LEAST_AUDITS / max(items, 1)))
-
-
-def _doubted(row: Row[Any], version: Mapping[str, Any]) -> int:
-    """Return how many of the loop's first items are audited more,
-    since the version has weak fields that are not borne out.
-
-    All are, where the loop has learned anew: its version reads none of the first ones.
-    """
+def _audit_plan(row: Row[Any], version: Mapping[str, Any]) -> AuditPlan:
     fields = [field for branch in version.get("branches", ()) for field in branch["fields"]]
-    right = json.loads(row.figures).get(f"{_RIGHT}{row.version}", 0)
     weak = any(field.get("weak") or field.get("may_be_null") for field in fields)
-    if not weak or right >= _BORNE_OUT:
-        return 0
-    return row.items if row.rounds else _DOUBTED
+    figures = json.loads(row.figures)
+    doubted = bool(row.rounds or figures.get(_DOUBTED))
+    return AuditPlan(row.items, figures.get(f"{_RIGHT}{row.version}", 0), weak=weak, doubted=doubted)
+
+
+def note_doubt(figures: Counter[str]) -> None:
+    """A loop's version is in doubt: its audits begin anew."""
+    figures[_DOUBTED] += 1
+    for name in [name for name in figures if name.startswith(_RIGHT)]:
+        del figures[name]
 
 
 def learned_by(tx: Tx, loops: Iterable[int], specs: Mapping[int, JobSpec]) -> dict[int, Learned]:
@@ -175,9 +149,7 @@ def _learned(row: Row[Any], spec: JobSpec) -> Learned:
     return Learned(
         spec.model_copy(update={"workflow": workflow}),
         phase,
-        share=audited_share(row.items),
-        doubted=_doubted(row, version),
-        doubted_share=AUDITED * _WEAK,
+        audits=_audit_plan(row, version),
         again=frozenset(Batch.of(row.batch).again),
     )
 
@@ -222,6 +194,8 @@ def note_items(tx: Tx, ended: Sequence[EndedItem], closing: Set[int]) -> Noted:
         for item in items:
             uniform = _is_uniform(tx, row, item)
             figures.update(_counted(item.outcome, again=item.session in batch.again, uniform=uniform))
+            if item.outcome.replay is not None and item.outcome.replay.audit in ("wrong", "unclear"):
+                note_doubt(figures)
             note_calls(figures, item.outcome)
             samples += [item.session] if _teaches(item) else []
         note_ends(figures, (item.outcome for item in items))
@@ -334,7 +308,7 @@ def _is_uniform(tx: Tx, row: Row[Any], item: EndedItem) -> bool:
         return False
     (span,) = tx.rows("span", id=row.loop)
     index = item.session - (span.last + 1 - row.items)
-    return is_audited(row.job, index, audited_share(row.items))
+    return is_audited(row.job, index, uniform_share(row.items))
 
 
 def _counted(outcome: Outcome, *, again: bool, uniform: bool) -> list[str]:

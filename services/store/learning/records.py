@@ -19,7 +19,8 @@ class LearningDue:
 
     loop: int  # session id
     phase: Phase
-    evidence_keys: tuple[str, ...]  # of the last items that a model worked out, in the artifact store, oldest first
+    # Of the last items that a model worked out, in the artifact store, oldest first; none in replay: figures decide.
+    evidence_keys: tuple[str, ...]
     ended: int  # items that ended since the phase began, without those that a workflow did alone
     figures: VersionFigures  # of the version, since the phase began
     rounds: int  # how often the loop has begun to learn anew

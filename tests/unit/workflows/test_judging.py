@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 
@@ -19,7 +20,7 @@ from shoal.agent.workflows.judging.audit import (
 )
 from shoal.agent.workflows.judging.promotion import VersionFigures, next_state
 from shoal.agent.workflows.judging.repair import weakened, with_branch
-from shoal.agent.workflows.judging.sampling import audit_bound, bound_of, is_audited
+from shoal.agent.workflows.judging.sampling import AuditPlan, audit_bound, bound_of, is_audited, uniform_share
 
 # --- audits -------------------------------------------------------------------------------------------
 
@@ -53,6 +54,64 @@ def test_the_audited_share_is_uniform_and_the_same_again() -> None:
     assert drawn == [index for index in range(20_000) if is_audited(7, index, 0.05)]
     assert sum(index < 10_000 for index in drawn) == pytest.approx(len(drawn) / 2, rel=0.15)
     assert set(drawn) != {index for index in range(20_000) if is_audited(8, index, 0.05)}
+
+
+def test_the_uniform_share_falls_in_long_loops_and_audits_stay_a_hundred() -> None:
+    assert uniform_share(30) == 0.2 and uniform_share(1_000) == 0.006
+    assert uniform_share(5_000) == uniform_share(20_000) == 0.005
+    assert uniform_share(30_000) * 30_000 == 100
+    assert uniform_share(1_000_000) == 0.0025
+
+
+def test_the_audited_share_halves_with_five_audits_that_agree_and_ends_at_the_uniform_one() -> None:
+    def shares(weak: bool, *agreed: int) -> list[float]:
+        return [AuditPlan(5_000, n, weak, doubted=True).share(4_000) for n in agreed]
+
+    assert shares(False, 0, 5, 10, 15) == [0.02, 0.01, 0.005, 0.005]
+    assert shares(True, 0, 5, 20, 25) == [0.1, 0.05, 0.00625, 0.005]
+    assert AuditPlan(50).share(0) == uniform_share(50) == 0.12
+
+
+def test_ten_audits_that_are_under_way_count_as_if_they_had_agreed_until_one_does_not() -> None:
+    none, some = AuditPlan(5_000, weak=True), AuditPlan(5_000, 10, weak=True)
+    assert none.share(0) == 0.1 and none.share(72) == pytest.approx(0.05, rel=0.01)
+    assert none.share(400) == none.share(4_000) == 0.025, "none of them was heard of"
+    assert some.share(0) == 0.025 and some.share(216) == pytest.approx(0.025, rel=0.01)
+    assert some.share(4_000) == pytest.approx(0.1 / 2**4)
+    assert AuditPlan(5_000, weak=True, doubted=True).share(4_000) == 0.1
+    drawn = sum(AuditPlan(1_500, n // 60, weak=True).audits(7, n) for n in range(1_500))
+    assert 15 < drawn < 35
+
+
+@pytest.mark.parametrize("weak", [True, False])
+@pytest.mark.parametrize("changed", [0, 300, 1_500, 4_000])
+def test_a_change_is_audited_before_a_version_has_replayed_half_as_many_items_again_or_600(
+    changed: int, weak: bool
+) -> None:
+    """With a probability of 95 %, where all records are wrong from the change on."""
+    draw = random.Random(5)
+    allowed = min(600.0, 0.52 * (changed + (72 if weak else 360))) + 1
+    within = sum(_first_audit(changed, weak, draw) - changed <= allowed for _ in range(1_000))
+    assert within >= 935, "no more than two deviations below 95 %"
+    on_credit = math.prod(1 - _on_credit(item, weak) for item in range(changed, changed + round(allowed)))
+    assert on_credit <= 0.051
+
+
+def _on_credit(item: int, weak: bool) -> float:
+    """The share at one item, where as many have agreed as are expected to be drawn before it."""
+    drawn = 5 * math.log2(1 + item * (0.1 if weak else 0.02) * math.log(2) / 5)
+    return AuditPlan(5_000, round(drawn), weak).share(item)
+
+
+def _first_audit(changed: int, weak: bool, draw: random.Random) -> int:
+    """The first audited item behind a change, where each audit before it has agreed at once."""
+    agreed = item = 0
+    while True:
+        share = AuditPlan(5_000, agreed, weak, doubted=True).share(item)
+        item += math.ceil(math.log(1 - draw.random()) / math.log1p(-share))
+        if item > changed:
+            return item
+        agreed += 1
 
 
 def test_one_audit_that_differs_proves_nothing() -> None:
