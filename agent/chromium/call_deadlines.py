@@ -135,7 +135,7 @@ class CallDeadlines:
             deadline.reschedule(None)
 
     @asynccontextmanager
-    async def looking(self, seconds: float, what: str) -> AsyncIterator[None]:
+    async def looking(self, seconds: float, what: str) -> AsyncIterator[asyncio.Timeout]:
         """The same for a call that every page answers in time which is well; else it says who hangs.
 
         Raises:
@@ -144,8 +144,8 @@ class CallDeadlines:
             ActionError, PageCrashed, BrowserGone: as above; a browser that hangs is of no further use either.
         """
         try:
-            async with self.guard(seconds, what):
-                yield
+            async with self.guard(seconds, what) as deadline:
+                yield deadline
         except ActionTimeout as error:
             if not await self._browser.answers(within_s=_ANSWER_S):
                 raise BrowserGone(f"the browser does not answer: {error.message}") from error

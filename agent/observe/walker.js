@@ -149,7 +149,7 @@ globalThis.shoalWalker ??= (() => {
   // --- names -------------------------------------------------------------------------------------------------------
 
   const wordsOf = text => squeeze(text.replace(/[-_/]+/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase());
-  const ICON_NOISE = /^(svg|icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button|ui|widget|state|corner|helper)$/;
+  const ICON_NOISE = /^(svg|(?:btn|button|menu|nav|tool|toolbar)?icons?|fa[bsrldt]?|fas|far|bi|mdi|ri|ti|la|lucide|feather|glyphicon|material|symbols?|outlined|rounded|solid|regular|inline|fw|lg|sm|xs|xl|md|\d+x?|w|h|size|block|img|image|sprite|css|js|ng|tabler|octicon|heroicons?|anticon|el|btn|button|ui|widget|state|corner|helper)$/;
   const WAYS = { n: 'up', s: 'down', e: 'right', w: 'left' };
   // The classes that say that an element is an icon; others are for the page's own style sheets, but on what is as small
   // and as empty as an icon.
@@ -848,12 +848,16 @@ globalThis.shoalWalker ??= (() => {
     });
   };
 
+  // A drawing that is told by its title, or is there to look nice alone: a chart has words in it.
+  const isLogo = svg => !svg.querySelector('text, foreignObject') &&
+    (svg.getAttribute('aria-hidden') === 'true' || !!svg.getAttribute('aria-label') || !!svg.querySelector(':scope > title'));
   // Whether something large is in the window that no words stand for: a canvas, a drawing, a picture without a text.
   const DRAWN = 0.02; // of the window's area
   const drawsMore = view => {
     const least = DRAWN * (view.right - view.left) * (view.bottom - view.top);
     return places().some(place => [...place.querySelectorAll('canvas, svg, img, video')].some(element => {
       if (element.tagName === 'IMG' && (element.alt.trim() || element.title || element.getAttribute('aria-label'))) return false;
+      if (element.localName === 'svg' && isLogo(element)) return false;
       const box = element.getBoundingClientRect();
       const width = Math.min(box.right, view.right) - Math.max(box.left, view.left), height = Math.min(box.bottom, view.bottom) - Math.max(box.top, view.top);
       return width > 0 && height > 0 && width * height >= least && element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -1265,7 +1269,7 @@ globalThis.shoalWalker ??= (() => {
       const inner = [];
       const before = state.count, struckBefore = state.struck.length, native = state.native;
       state.count++;
-      if (kind === 6 ? small : kind !== 7 && !delegated.has(element)) state.native++;
+      if (kind === 6 ? small : kind !== 7 && (!delegated.has(element) || element.matches(CANDIDATES) || listening.has(element))) state.native++;
       named = Math.max(named, state.chars + NAME_CHARS);
       // What listens for what is in it is no hand itself: what shows the hand there is each a target.
       const hand = kind !== 4 && kind !== 5 || getComputedStyle(element).cursor === 'pointer';
@@ -1334,14 +1338,14 @@ globalThis.shoalWalker ??= (() => {
 
     const onlyControls = nodes => nodes.every(node => Array.isArray(node) && (node[9] & CLICKABLE || node[0] === 'svg' || (!node[3] && !node[4] && node[10]?.length && onlyControls(node[10]))));
     const isButton = element => /^(A|BUTTON)$/.test(element.tagName) || /^(button|link)$/.test(element.getAttribute('role') || '');
-    // A link or button around nothing but a button or link: what it says, the inner one says.
-    const sheath = (element, inner) => isButton(element) && /^(button|link)$/.test(onlyOf(inner)?.[2]);
+    // A link, button, tab or entry of a menu around nothing but a button or link: what it says, the inner one says.
+    const sheath = (element, inner) => (isButton(element) || /^(tab|menuitem)$/.test(element.getAttribute('role'))) && /^(button|link)$/.test(onlyOf(inner)?.[2]);
     // The only control in a part of a page that holds nothing else.
     const onlyOf = nodes => nodes.length !== 1 || !Array.isArray(nodes[0]) ? null : nodes[0][9] & CLICKABLE ? nodes[0] : onlyOf(nodes[0][10] || []);
     const OWN_ACTS = DRAGGABLE | DROP_TARGET | CONTEXT_MENU | PLACED;
     const WRAPPER = 0.25; // of what it takes clicks for, the controls in it cover at least so much
     const wraps = (element, kind, inner, box) => {
-      if (delegated.has(element) || statesOf(element, upper(element)) & OWN_ACTS || !onlyControls(inner)) return false;
+      if ((kind > 2 && delegated.has(element)) || statesOf(element, upper(element)) & OWN_ACTS || !onlyControls(inner)) return false;
       const only = onlyOf(inner), twice = !!only?.[3] && [element.getAttribute('aria-label'), element.title].includes(only[3]);
       if (twice && /^(button|link)$/.test(only[2])) return true; // a component's host, and the control in it of the same name
       if (element.getAttribute('aria-label') || element.title) return false;
@@ -1433,7 +1437,9 @@ globalThis.shoalWalker ??= (() => {
         return;
       }
       raise(out, heightOf(inner) + 1);
-      let name = element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE' ? givenName(element, tag) : '';
+      const unseen = mode & (MUTE | FADED) && !element.checkVisibility({ visibilityProperty: true, opacityProperty: true }); // but what is in it may be
+      if (unseen && !inner.length && tag !== 'IMG' && !cell) return;
+      let name = !unseen && (element.attributes.length || tag === 'FIELDSET' || tag === 'TABLE') || tag === 'IMG' ? givenName(element, tag) : '';
       if (tag === 'IMG') {
         name = name || squeeze(element.title || '');
         if (!name || cramped() || !isPainted(element, mode)) return;
@@ -1555,6 +1561,7 @@ globalThis.shoalWalker ??= (() => {
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
       keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element), chooses: !!element && shoalChooses(element),
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, forced: isForced(element), file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
+      held: !!element?.matches?.('[aria-checked=true], [aria-multiselectable=true] [aria-selected=true]'),
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
       // Styled away, with a label that can be clicked in its place.

@@ -26,9 +26,9 @@ class SessionState:
     """All that a policy may look at: the job, what was done so far, and the page.
 
     One per session, owned by `shoal.agent.sessions.session`. A policy changes `usage`, `proposed`, `wants_answer`,
-    `pages` and `decision_from` when it asks a model, `sightings` when it shows pages to one, `hidden` when it fills in
-    a password, and `listed`, `limited`, `cut`, `left_out` and `doubt` while it collects a list. It changes nothing
-    else.
+    `pages` and `decision_from` when it asks a model, `sightings` and `pictured` when it shows pages to one, `hidden`
+    when it fills in a password, and `listed`, `limited`, `cut`, `left_out` and `doubt` while it collects a list. It
+    changes nothing else.
     """
 
     spec: JobSpec
@@ -45,6 +45,7 @@ class SessionState:
     job_tokens: int = 0  # spent by the job's other attempts, as far as is known; brought up to date while this one runs
     hidden: Redactor = field(default_factory=Redactor)  # values of secrets that were filled in: never shown again
     sightings: list[ShownPage] = field(default_factory=list)  # pages of the running mini goal, where the job wants some
+    pictured: dict[tuple[str, str, str], int] = field(default_factory=dict)  # elements: steps before their last picture
     listed: int | None = None  # how many items a list said that it has, while its items were collected
     limited: bool = False  # collecting ended at a limit that the caller set
     cut: str = ""  # why collecting ended before the list did, in words; "" when it did not

@@ -160,12 +160,16 @@ async def choose_same(on: ActionContext, bid: str, typed: str) -> None:
 
 
 async def _take(on: ActionContext, bid: str, choice: str, label: str) -> None:
-    """Clicks on an option and sees that it was taken. A list may be drawn anew meanwhile: then it is looked for again.
+    """Clicks on an option, unless it is chosen already, and sees that it was taken.
+
+    A list may be drawn anew meanwhile: then it is looked for again.
 
     Raises:
         ElementNotUsable: the field does not take it.
         ElementMissing, ActionTimeout: the option cannot be clicked.
     """
+    if (await on.target(choice, again=True)).held:
+        return
     await on.before_choosing(bid)
     ends = time.monotonic() + _SUGGEST_S
     while True:

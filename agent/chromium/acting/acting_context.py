@@ -42,7 +42,7 @@ from shoal.agent.chromium.acting.reach.prospects import prospect
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.settling.readiness import Readiness
 from shoal.agent.chromium.acting.tab import Tab
-from shoal.agent.chromium.call_deadlines import CallDeadlines, limit_of
+from shoal.agent.chromium.call_deadlines import CallDeadlines, limit_of, uncounted
 from shoal.agent.chromium.devtools.frame_document import FrameDocument, selectors_of
 from shoal.agent.chromium.devtools.page_archive import page_archive
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
@@ -221,6 +221,7 @@ class ActingContext:
             async with asyncio.timeout(limit + _GRACE_S):
                 await self._have_tab()
                 await self.tab.leave_for(url, self._browser.fetching, always_watched=self.options.fetched_json)
+                await self.tab.traffic()  # what the page asks for while it loads is waited for
                 response = await open_document(self.tab, url, limit)
         except TimeoutError as error:
             raise self._end() or PageCrashed(f"the page hangs: {self.tab.page.url}") from error
@@ -255,11 +256,9 @@ class ActingContext:
         return await self._observe(options)  # the site closed its tab meanwhile: where it left us
 
     async def _observe(self, options: ObserveOptions) -> Observation:
-        async with self.limits.looking(self.options.look_s, "observing the page"):
+        async with self.limits.looking(self.options.look_s, "observing the page") as deadline:
             await self._have_tab()
-            look = await self._looks.take(
-                options, lambda: self._readiness.come(lambda: self.tab, self.options.action_timeout_s)
-            )
+            look = await self._looks.take(options, lambda: self._ready(deadline))
         walk, image = look.walk, look.picture
         viewport = (int(walk.data["size"][0]), int(walk.data["size"][1]))
         elements, marked = element_tree(walk), None
@@ -289,6 +288,13 @@ class ActingContext:
             last_action=format_call(self.last_action) if self.last_action else "",
             last_error=self.last_error,
         )
+
+    async def _ready(self, look: asyncio.Timeout) -> str:
+        """Waits until the active tab is ready, in none of the look's time; in words, what was still in progress."""
+        with uncounted(look), contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.options.action_timeout_s + _GRACE_S):
+                return await self._readiness.come(lambda: self.tab, self.options.action_timeout_s)
+        return "its scripts let nobody look at it"
 
     async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
         async with self.limits.looking(self.options.look_s, "looking for elements"):

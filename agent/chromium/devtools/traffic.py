@@ -49,6 +49,11 @@ class NetworkTraffic:
         """Waits no longer for what others than `sessions` began: with their frames they are gone."""
         self._open = {name: request for name, request in self._open.items() if request.session in sessions}
 
+    def forget_open(self) -> None:
+        """Waits no longer for what is under way now."""
+        self._open.clear()
+        self._touch()
+
     def open_data(self) -> tuple[str, ...]:
         """Addresses from which data or scripts are under way."""
         return tuple(request.url for request in self._open.values() if request.kind in _DATA)

@@ -346,7 +346,9 @@ class ModelPolicy:
         items = tuple(choices.elements[bid] for bid in bids)
         return CollectedPage(seen.url, items, choices.elements[onward] if onward else None)
 
-    async def _pictures(self, state: SessionState, seen: Observation, steps: Sequence[Step] = ()) -> PromptImages:
+    async def _pictures(
+        self, state: SessionState, seen: Observation, steps: Sequence[Step] | None = None
+    ) -> PromptImages:
         if not self._options.images:
             return PromptImages()
         points = self._jobs.points_at(self._jobs.offers(state.spec))
@@ -424,7 +426,8 @@ class _Decide:
             rests_on=self._basis(actions),
         )
         check_values(decision, reply, lambda: allowed_values(self._state, self._page, self._steps))
-        check_progress(decision, self._seen.elements, self._steps)
+        earlier = [step for task in self._state.history for step in task.steps]
+        check_progress(decision, self._seen.elements, (*earlier, *self._steps))
         if any(action.name == "complete" for action in actions):
             check_data_used(self._state, self._page, self._steps, decision)
         if decision.rests_on == Basis():

@@ -110,6 +110,21 @@ async def test_elements_that_nobody_could_reach_do_not_count_as_not_shown(contex
     assert seen.omitted + len(clickable_elements(seen.elements)) == 4
 
 
+ROVING = (
+    "<ul role=menu>"
+    + "".join(f"<li role=menuitem tabindex={-1 if n else 0}>Entry {n}</li>" for n in range(6))
+    + "</ul>"
+    + "<p style='height:900px'>Text</p>" * 8
+)
+
+
+async def test_rows_that_are_shown_do_not_count_as_not_shown(context: Context) -> None:
+    await show(context, ROVING)
+    seen = await context.observe(ObserveOptions(max_elements=6, max_chars=500))
+    assert seen.cut
+    assert (len(clickable_elements(seen.elements)), seen.omitted) == (6, 0)
+
+
 NAMES = """<button title="Save the notebook"><i class="fa fa-floppy-disk"></i></button>
 <button title="Run"><svg viewBox="0 0 9 9"><circle r=3 /></svg></button>
 <button>Publish<i aria-hidden=true>expand_more</i></button>
@@ -225,6 +240,21 @@ async def test_options_of_any_list_are_chosen_with_the_checks_of_a_select(contex
         assert why in error.message
     assert (await choose("More", "Archive")).error is None
     assert await context.read("() => document.title") == "archived"
+
+
+TOGGLED = "onclick=\"this.setAttribute('aria-selected', this.getAttribute('aria-selected') !== 'true')\""
+SEVERAL = f"""<div role=listbox aria-label=Extras aria-multiselectable=true tabindex=0>
+<div role=option aria-selected=true {TOGGLED}>Milk</div>
+<div role=option aria-selected=false {TOGGLED}>Sugar</div></div>"""
+
+
+async def test_what_is_chosen_already_stays_so(context: Context) -> None:
+    """A click on it would undo that."""
+    found = await show(context, SEVERAL)
+    for options in ("Milk", ["Milk", "Sugar"]):
+        assert (await context.act(Action("select_option", {"bid": found["Extras"], "options": options}))).error is None
+        chosen = "() => [...document.querySelectorAll('[aria-selected=true]')].map(one => one.textContent)"
+        assert await context.read(chosen) == ([options] if options == "Milk" else options)
 
 
 SORTED = """<ul id=list><li draggable=true>a</li><li draggable=true>b</li><li draggable=true>c</li></ul><script>

@@ -13,6 +13,7 @@ from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium import call_deadlines
 from shoal.agent.chromium.acting import acting_context
 from shoal.agent.chromium.acting.settling.readiness import Readiness
+from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.process.launch import launch
 from shoal.agent.errors import BrowserGone, PageHangs, ReadTimeout
 from shoal.agent.types import Action
@@ -107,11 +108,30 @@ async def test_a_look_that_is_slow_on_a_page_that_is_well_is_told_as_such(
         await context.goto(f"{site.url}/second")
         monkeypatch.setattr(acting_context, "prospect", never)
         monkeypatch.setattr(acting_context, "viewport_shot", never)
-        monkeypatch.setattr(Readiness, "come", never)
+        monkeypatch.setattr(Tab, "walk", never)
         looks = (context.prospect(Action("click", {"bid": "1"})), context.observe(), context.screenshot())
         for told in await asyncio.gather(*looks, return_exceptions=True):
             assert isinstance(told, ReadTimeout), told
         assert await context.read("() => 1") == 1
+    finally:
+        await browser.close()
+
+
+async def test_a_page_that_is_never_ready_is_looked_at_all_the_same(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wait for it is none of the look's time."""
+
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    browser = await launch()
+    try:
+        context = await browser.new_context(ContextOptions(action_timeout_s=1.0, look_timeout_s=PATIENCE_S))
+        await context.goto(f"{site.url}/second")
+        monkeypatch.setattr(Readiness, "come", never)
+        async with asyncio.timeout(PATIENCE_S):
+            assert (await context.observe()).in_progress == "its scripts let nobody look at it"
     finally:
         await browser.close()
 

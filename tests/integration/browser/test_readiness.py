@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import time
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -12,6 +13,7 @@ from shoal.agent.chromium.acting.settling import readiness
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import clickable_elements
 from shoal.agent.types import Action
+from tests import loopback
 from tests.integration.browser.test_mended import show
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -32,6 +34,7 @@ animation:turn 1s infinite}}</style><span class=ld></span>"""
 MARKS = {
     "a drawing that moves by itself": (_DRAWN, 600),
     "words": ("<p>Loading…</p>", 1400),
+    "a word of what was entered": ("<p>Saving…</p>", 1400),
     "a word with dots, in German": ("<div><span>Wird geladen ...</span></div>", 1400),
     "aria-busy": ("<section aria-busy=true>old rows</section>", 1400),
     "a bar that grows": (_COUNTING, 1400),
@@ -47,6 +50,35 @@ async def test_a_page_is_looked_at_once_its_marks_of_work_are_gone(context: Cont
     mark, ms = MARKS[name]
     late = f"<script>setTimeout(() => {{ busy.innerHTML = '<button>Ready</button>'; }}, {ms})</script>"
     assert "Ready" in await show(context, f"<h1>Rows</h1><div id=busy>{mark}</div>{late}")
+
+
+class Rows(BaseHTTPRequestHandler):
+    """A page that shows itself at once, and asks for its rows while it loads."""
+
+    def do_GET(self) -> None:
+        rows = self.path == "/rows"
+        if rows:
+            time.sleep(1.2)
+        body = b"<button>Book</button>" if rows else LISTED.encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+LISTED = """<h1>Trips of this week</h1><button>New trip</button><div id=list></div><script>
+fetch('/rows').then(answer => answer.text()).then(text => { list.innerHTML = text; })</script>"""
+
+
+async def test_data_that_a_page_asks_for_while_it_loads_are_waited_for(context: Context) -> None:
+    """Nothing on it says that it is busy."""
+    with loopback.served(Rows) as url:
+        await context.goto(url)
+        assert [one.name for one in clickable_elements((await context.observe()).elements)] == ["New trip", "Book"]
 
 
 NAMED = """<header><h1>Flows</h1></header><main id=all></main><script>

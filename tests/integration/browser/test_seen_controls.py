@@ -25,6 +25,7 @@ NAMED = {
     "trash": "<button><i class='icon text-danger mr-2 icon-trash'></i></button>",
     "edit calendar": "<button><span class=q-focus-helper></span>"
     "<i class=material-icons aria-hidden=true>edit_calendar</i></button>",
+    "chat": "<button><span class='buttonicon buttonicon-chat'></span></button>",
     "icon of path": f"<button><svg class='w-6 h-6 text-gray-500' width=20 height=20>{_PATH}</button>",
     "check Wrap lines": f"<button><svg class='icon icon-check' aria-hidden=true>{_PATH} Wrap lines</button>",
 }
@@ -79,6 +80,8 @@ this.addEventListener('keydown', () => {}); } })</script>""",
 <input aria-label=Inner><fieldset aria-hidden=true style="position:absolute;inset:0;pointer-events:none">
 <legend style="visibility:hidden"><span style="opacity:0;visibility:visible">Inner</span>
 </legend></fieldset></div>""",
+    "a tab around its link": """<ul role=tablist><li role=tab tabindex=0 aria-selected=true>
+<a role=presentation tabindex=-1 href=#a>Inner</a></li></ul>""",
     "a label that names nothing": "<label for='' style='cursor:pointer'>Inner</label> <input>",
 }
 
@@ -107,13 +110,32 @@ async def test_what_hears_every_event_for_its_page_is_no_control(context: Contex
 
 
 HIDDEN = f"""<div style="visibility:hidden"><h2><svg class="icon icon-site" width=20 height=20>{_PATH} Settings</h2>
-<img alt=Plan src="data:," width=20 height=20><img alt=Shown src="data:," width=20 height=20 style="visibility:visible">
+<img alt=Plan src="data:," width=20 height=20><h3 aria-label=Chat>Chat</h3><canvas width=90 height=90></canvas>
+<img alt=Shown src="data:," width=20 height=20 style="visibility:visible">
 </div><div style="opacity:0"><img alt=Faded src="data:," width=20 height=20></div>"""
 
 
-async def test_pictures_in_what_is_hidden_are_not_told(context: Context) -> None:
+async def test_what_is_in_hidden_parts_is_not_told(context: Context) -> None:
     await show(context, HIDDEN)
     assert compact((await context.observe()).elements).split("\n") == ["(img Shown)"]
+
+
+_BIG = "width=400 height=300"
+DRAWN = {
+    f"<svg {_BIG}><path d='M0 0L9 9'/><text y=20>May</text></svg>": True,
+    f"<svg {_BIG} aria-label=Sales><path d='M0 0L9 9'/><text y=20>May</text></svg>": True,
+    f"<svg {_BIG}><path d='M0 0L9 9'/></svg>": True,
+    f"<svg {_BIG}><title>Wagtail</title><path d='M0 0L9 9'/></svg>": False,
+    f"<svg {_BIG} aria-hidden=true><path d='M0 0L9 9'/></svg>": False,
+    f"<canvas {_BIG}></canvas>": True,
+    f"<img {_BIG} alt=Beach src='data:,'>": False,
+}
+
+
+async def test_a_drawing_says_more_than_the_text_unless_its_title_tells_it(context: Context) -> None:
+    for part, more in DRAWN.items():
+        await show(context, part)
+        assert (await context.observe()).drawn == more, part
 
 
 BOXES = """<div>Before <input type=checkbox id=node-once> <span>At the start</span> after <input value=1></div>

@@ -5,7 +5,7 @@ last => {
   const GROWS_MS = 500; // a bar that grows does so at least as often
   const MANY = 5000; // elements: on a larger page no words are looked for
   // "Loading" alone, or what ends with dots: an order can be called "Processing", and a dock one for loading.
-  const SAID = /^(?:(?:loading|please wait|wird geladen|bitte warten|chargement|cargando|caricamento|carregando)\W{0,3}|(?:now )?(?:loading|please wait|just a moment|one moment|fetching|processing|connecting|wird geladen|l(?:ä|a)dt|bitte warten|chargement|veuillez patienter|cargando|espere|carregando|caricamento|laden)\b[^.…]{0,40}(?:\.\.\.|…))$/i;
+  const SAID = /^(?:(?:loading|please wait|wird geladen|bitte warten|chargement|cargando|caricamento|carregando)\W{0,3}|(?:now )?(?:loading|please wait|just a moment|one moment|fetching|processing|connecting|saving|wird geladen|wird gespeichert|l(?:ä|a)dt|bitte warten|chargement|enregistrement|veuillez patienter|cargando|guardando|espere|carregando|salvando|caricamento|salvataggio|laden)\b[^.…]{0,40}(?:\.\.\.|…))$/i;
   const NAMED = /(^|[^a-z])(skeleton|shimmer|spinner|loader|loading|placeholder-glow)([^a-z]|$)/i;
   const SKIP = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'OPTION', 'TEXTAREA']);
   const places = [];

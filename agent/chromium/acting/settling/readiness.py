@@ -18,8 +18,11 @@ _QUIET_S, _SETTLE_S = 0.05, 1.5
 """Seconds that a page is to be quiet after an action before it is looked at, and the longest wait for that."""
 READY_S = 2.5
 """Seconds that a page may go on loading before it is looked at as it is."""
-_BLANK_S = 10.0
-"""The same of one that shows nothing at all: a decision on it would be one in vain."""
+_BLANK_S = 5.0
+"""The same of one that shows nothing at all: a decision on it would be one in vain. While scripts or data are under way
+it is waited for as long as may be."""
+_ANSWER_S = 0.25
+"""A page that answers later is at work: such time is none in which it could have gone on."""
 _STILL_S = 0.8
 """A mark of a page that was opened belongs to its design if it stays the same for so long while no data are under way.
 A mark that an action brought is waited for as long as anything is."""
@@ -93,11 +96,12 @@ class Readiness:
 
         Args:
             current: the active tab, which may change meanwhile: an action may turn to another tab late.
-            limit_s: of the whole look.
+            limit_s: of the wait.
         """
         if not (self.landed or self.acted):
             return ""
-        acted, typed_at, self.landed, self.acted, self._typed_at = self.acted, self._typed_at, False, False, None
+        landed, acted, typed_at = self.landed, self.acted, self._typed_at
+        self.landed, self.acted, self._typed_at = False, False, None
         # A page that does not come to rest, or is replaced again and again, is looked at as it is.
         with contextlib.suppress(ActionError, PlaywrightError):
             if acted:
@@ -108,7 +112,11 @@ class Readiness:
                             settled = tab
                             await tab.settled(_QUIET_S)
             still_s = READY_S if acted else _STILL_S
-            return await self._idle(current(), limit_s / 2, still_s, (typed_at + _PAUSE_S) if typed_at else 0.0)
+            tab = current()
+            in_progress = await self._idle(tab, limit_s, still_s, (typed_at + _PAUSE_S) if typed_at else 0.0)
+            if landed:  # an action waits for what it brings about
+                (await tab.traffic()).forget_open()
+            return in_progress
         return ""
 
     async def _idle(self, tab: Tab, limit_s: float, still_s: float, begins: float) -> str:
@@ -120,11 +128,15 @@ class Readiness:
             begins: until when scripts may wait before they begin anything.
         """
         began = still_since = time.monotonic()
+        last, busy_s = began + limit_s, 0.0
         ends, builds = began + min(READY_S, limit_s), False
         before: _Marks | None = None
         while True:
+            asked = time.monotonic()
             marks: _Marks = await tab.read(_MARKS, False)
-            under_way, now = self._under_way(tab), time.monotonic()
+            answered = time.monotonic()
+            busy_s += answered - asked if answered - asked > _ANSWER_S else 0.0
+            under_way, now = self._under_way(tab), answered - busy_s
             if builds and (under_way or marks["nodes"] != (before or marks)["nodes"]):
                 begins = min(now + _PAUSE_S, ends)
             unbuilt = marks["empty"] or marks["hollow"]
@@ -139,7 +151,8 @@ class Readiness:
                 continue
             if marks != before or under_way or unbuilt or marks["said"]:
                 before, still_since = marks, now
-            over = now >= (began + min(_BLANK_S, limit_s) if marks["empty"] else ends)
+            blank_ends = last if under_way else began + _BLANK_S
+            over = answered >= last or now >= (blank_ends if marks["empty"] else ends)
             if over or now - still_since >= (still_s if marks["count"] or under_way else min(still_s, _STILL_S)):
                 self._endless.update(under_way)
                 await tab.read(_MARKS, True)

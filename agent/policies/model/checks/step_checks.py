@@ -142,7 +142,10 @@ def _retyped(decision: StepDecision, values: Mapping[int, str | None]) -> StepDe
         if n in values:
             text = values[n]
             if text is None:
-                return replace(decision, actions=tuple(kept), then_done=None)
+                field = action.target or "the focused field"
+                left_out = f"Nobody gave a value for {field}: this and what follows it, `then_done` too, was left out."
+                thought = f"{decision.thought} ({left_out})"
+                return replace(decision, thought=thought, actions=tuple(kept), then_done=None)
             action = replace(action, args={**action.args, TYPED[action.name]: text})
         kept.append(action)
     return replace(decision, actions=tuple(kept))
@@ -152,8 +155,8 @@ def check_progress(decision: StepDecision, root: Element, steps: Sequence[Step] 
     """Check that a decision's actions leave nothing undone that the page asks for.
 
     Args:
-        steps: of this mini goal. A field that one of them changed after the form was last sent may still be marked by
-            the page, which looks at it again when the form is sent.
+        steps: of the session. A field that one of them changed after the form was last sent may still be marked by the
+            page, which looks at it again when the form is sent.
 
     Raises:
         ReplyDoubt: a form is sent with a field that is required and empty, or that the page marks as invalid; or a page
@@ -187,11 +190,11 @@ def check_progress(decision: StepDecision, root: Element, steps: Sequence[Step] 
 
 
 def _changed_since_sent(inside: list[Element], steps: Sequence[Step]) -> set[str]:
-    """The ids of what was acted on since something in the form was pressed that sends it."""
+    """The ids of what was acted on since something in the form was pressed that sends it, on the page that is open."""
     sending, changed = {element.bid for element in inside if _may_send(element)}, set[str]()
     for result in reversed([result for step in steps for result in step.results]):
         bid = str(result.action.args.get("bid", ""))
-        if bid in sending and result.action.name in _PRESSES:
+        if (bid in sending and result.action.name in _PRESSES) or result.effect.url or result.effect.new_tab:
             break
         if result.error is None and result.action.name in _CHANGES:
             changed.add(bid)
@@ -291,6 +294,8 @@ def _holds_already(action: Action, element: Element) -> bool:
         return bool(action.args["value"]) and element.attributes.get("value") == action.args["value"]
     if action.name == "select_option":
         option = action.args["options"]
+        if not element.options and element.role == "combobox" and element.tag not in ("input", "textarea"):
+            return isinstance(option, str) and option.split() == element.attributes.get("value", "").split() != []
         chosen = [(label, value, n) for n, (label, value, selected) in enumerate(element.options) if selected]
         return len(chosen) == 1 and option in chosen[0]
     return False

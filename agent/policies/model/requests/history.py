@@ -129,9 +129,11 @@ def _task_line(task: Task) -> Line:
 
 def _in_lines(steps: Sequence[Step]) -> list[str]:
     """A finished task's steps, a line each: what was done and what came of it; on which page, where that changes."""
-    lines, page = list[str](), ""
+    lines, page, field_values = list[str](), "", dict[str, str]()
     for step in steps:
-        done = "; ".join(f"{_named_call(result.action)} -> {_outcome(result)}" for result in step.results) or "looked"
+        outcomes = [_outcome(_without_repeats(result, field_values)) for result in step.results]
+        calls = [_named_call(result.action) for result in step.results]
+        done = "; ".join(map(" -> ".join, zip(calls, outcomes, strict=True))) or "looked"
         lines.append(_short(done if step.url == page else f"on {step.url}: {done}", _STEP_CHARS))
         page = step.url
     return lines

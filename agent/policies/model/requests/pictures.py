@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from PIL import Image as Pictures
 
@@ -13,11 +14,12 @@ from shoal.agent.models.model import Image
 from shoal.agent.observe.tree import walk_elements
 from shoal.agent.policies.model.requests.messages import content_type
 from shoal.agent.policies.policy import SessionState
-from shoal.agent.types import Element, Observation, Step
+from shoal.agent.types import Observation, Step
 
 _JPEG_QUALITY = 80
 _FIELDS = frozenset({"input", "textarea", "select"})
-_STYLED = frozenset({"greyed", "highlighted"})
+_FIELD_ROLES = frozenset({"textbox", "combobox", "searchbox", "spinbutton", "listbox"})
+"""Roles of fields, which are known by what they hold."""
 _COLOURS = frozenset(
     ["black", "grey", "white", "red", "orange", "brown", "yellow", "green", "cyan", "blue", "purple", "pink"]
 )
@@ -36,25 +38,31 @@ class PromptImages:
     words: tuple[str, ...] = ()
 
 
-def shows_more(seen: Observation, steps: Sequence[Step]) -> bool:
-    """Return whether a picture of the window says something that the page's text does not.
+def _shows_more(state: SessionState, seen: Observation, steps: Sequence[Step] | None) -> bool:
+    """Return whether a picture of the window says something that neither the page's text nor an earlier step does.
 
     So it is with a canvas, a chart, a picture without words, and a control that has no name or is called by its shape
-    or colour alone; with one that a style greys out or highlights; and where the last action failed, or changed nothing
-    that could be told.
+    or colour alone; and where the last action failed, or changed nothing that could be told. Of such a control the
+    thoughts of an earlier step of the mini goal say what its picture showed.
+
+    Args:
+        steps: of the running mini goal; None: one is planned.
     """
     last = steps[-1].results[-1:] if steps else ()
     if seen.drawn or seen.last_error or any(result.effect.unchanged or result.error for result in last):
         return True
-    return any(element.in_viewport and _is_seen_only(element) for element in walk_elements(seen.elements))
+    done = len(steps or ())
+    return any(state.pictured.get(key, done) >= done for key in _seen_only(seen))
 
 
-def _is_seen_only(element: Element) -> bool:
-    """Return whether the text says less of an element than its looks."""
-    if element.states & _STYLED:
-        return True
-    nameless = not (element.name or element.text or element.children)
-    return element.clickable and element.tag not in _FIELDS and (nameless or _is_look(element.name))
+def _seen_only(seen: Observation) -> Iterator[tuple[str, str, str]]:
+    """The elements in the window of which the text says less than their looks, by what they are known again by."""
+    path = urlsplit(seen.url).path
+    for element in walk_elements(seen.elements):
+        nameless = not (element.name or element.text or element.children)
+        is_field = element.tag in _FIELDS or element.role in _FIELD_ROLES
+        if element.in_viewport and element.clickable and not is_field and (nameless or _is_look(element.name)):
+            yield path, element.bid, element.name
 
 
 def _is_look(name: str) -> bool:
@@ -62,19 +70,22 @@ def _is_look(name: str) -> bool:
 
 
 async def pictures_of(
-    state: SessionState, seen: Observation, steps: Sequence[Step] = (), *, points: bool
+    state: SessionState, seen: Observation, steps: Sequence[Step] | None = None, *, points: bool
 ) -> PromptImages:
     """Return what the job wants a model to see of the page `seen`:
     one picture of the window, where it says more than text.
 
     Args:
-        steps: of the running mini goal.
+        steps: of the running mini goal; None: one is planned.
         points: whether the reply may name places on the picture.
     """
     spec = state.spec
+    if steps is None:
+        state.pictured.clear()
     asked = points or spec.sight.marks or spec.sight.page_parts > 1 or spec.grounding in ("mark", "coordinates")
-    if spec.sight.pictures == "auto" and not asked and not shows_more(seen, steps):
+    if spec.sight.pictures == "auto" and not asked and not _shows_more(state, seen, steps):
         return PromptImages()
+    state.pictured.update(dict.fromkeys(_seen_only(seen), len(steps or ())))
     plain, marked = seen.screenshot, seen.marked_screenshot
     pictures: list[tuple[bytes, str]] = []
     if spec.sight.marks:

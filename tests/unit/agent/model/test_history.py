@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.agent.policies.model.requests.history import step_lines
+from shoal.agent.policies.model.requests.history import step_lines, task_lines
 from shoal.agent.status import Status
 from shoal.agent.types import Action, ActionResult, Effect, Step, Task
 from tests.unit.agent.model import test_plan as plans
@@ -71,3 +71,6 @@ def test_what_a_field_holds_is_told_once() -> None:
     assert told[0] == "done"
     assert sum(note[:20] in outcome for outcome in told) == 1
     assert told[-1] == "done, the field now holds 'EVE'"
+    finished = Task("navigate", "Note it", Status.COMPLETED, steps=tuple(steps))
+    lines = "\n".join(task_lines([finished], 100_000)[0]["steps"])
+    assert (lines.count("Note now holds"), lines.count("EVE")) == (1, 1)

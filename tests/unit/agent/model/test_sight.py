@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from PIL import Image as Pictures
 
 from shoal.agent.browser import Shot
+from shoal.agent.error_info import ErrorInfo
 from shoal.agent.errors import PromptTooLong
 from shoal.agent.policies.model import ModelPolicyOptions
 from shoal.agent.policies.model.requests.pictures import cut
@@ -17,6 +18,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.types import Action, ActionResult, Box, Effect, Step
 from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, el, page, scene_of, text
+from tests.unit.agent.model.test_plan import plan_reply
 from tests.unit.agent.model.test_step import act, policy_of, step_reply
 
 
@@ -111,10 +113,11 @@ def test_a_picture_is_cut_to_its_end_and_no_further() -> None:
         ({}, {}, Effect(url=URL), False),
         ({"drawn": True}, {}, Effect(url=URL), True),  # a canvas, a chart, a picture without words
         ({}, {"name": ""}, Effect(url=URL), True),
+        ({}, {"name": "", "role": "textbox", "attributes": {"value": "The hall is booked."}}, Effect(url=URL), False),
         ({}, {"name": "icon of 2 paths"}, Effect(url=URL), True),
         ({}, {"name": "dark red"}, Effect(url=URL), True),
         ({}, {"name": "Redo"}, Effect(url=URL), False),
-        ({}, {"states": frozenset({"greyed"})}, Effect(url=URL), True),
+        ({}, {"states": frozenset({"greyed"})}, Effect(url=URL), False),  # the text says so
         ({}, {}, Effect(unchanged=True), True),
         ({"last_error": "it was covered"}, {}, Effect(), True),
     ],
@@ -131,3 +134,23 @@ async def test_a_picture_is_sent_where_it_says_more_than_the_text(
         state = scene_of(seen, JobSpec(url=URL, goal="x", sight=sight))
         await policy_of(model).step(state, "x", steps)
         assert any(message.images for message in model.asked[0].messages) == expected
+
+
+async def test_what_a_control_looks_like_is_shown_once_in_a_mini_goal() -> None:
+    """Later steps know it by the thoughts of the step before; one that failed is shown it once more."""
+    shown, other = (
+        page(el(bid, "button", "icon of path", in_viewport=True), screenshot=WINDOW, viewport=(100, 1000))
+        for bid in ("1", "2")
+    )
+    model = ScriptedModel([plan_reply(), *[CLICK] * 4, step_reply(act("CLICK", id="2"))])
+    context = FakePage({URL: shown})
+    state, policy = scene_of(context, JobSpec(url=URL, goal="x")), policy_of(model)
+    covered = ErrorInfo(cls="ElementNotUsable", code="element_not_usable", message="covered", retryable=False)
+    failed = replace(step(1), results=(ActionResult(Action("click", {"bid": "1"}), covered),))
+    await policy.plan(state)
+    for steps in ((), (step(0),), (step(0), step(1)), (step(0), failed)):
+        await policy.step(state, "x", steps)
+    context.pages[URL] = other
+    await policy.step(state, "x", (step(0),))
+    sent = [any(message.images for message in ask.messages) for ask in model.asked]
+    assert sent == [True, True, False, False, True, True]

@@ -20,7 +20,8 @@ from shoal.agent.models.model import Ask
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.model.checks.calls import call_offers
 from shoal.agent.spec import JobSpec
-from shoal.agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, Effect, LoopItem, Observation, Step, Task
 from tests.doubles import ScriptedModel
 from tests.unit.agent.model.pages import URL, FakePage, el, link, page, plain, scene_of, text
 
@@ -66,10 +67,12 @@ async def decide(
     spec: dict[str, Any] | None = None,
     shown: Observation = SHOP,
     steps: tuple[Step, ...] = (),
+    history: tuple[Task, ...] = (),
     **more: Any,
 ) -> tuple[StepDecision, ScriptedModel]:
     model = ScriptedModel(script)
     state = scene_of(shown, JobSpec(**{"url": URL, "goal": "Buy a lamp", **(spec or {})}))
+    state.history = history
     return await policy_of(model, **more).step(state, "Fill in the form", steps), model
 
 
@@ -222,6 +225,12 @@ async def test_a_field_mended_in_an_earlier_step_is_marked_until_the_form_was_se
     assert len(model.asked) == 1
     _, model = await decide(send, send, shown=shown, steps=(acted(("fill", "1")), acted(("click", "2"))))
     assert len(model.asked) == 2  # the page looked at it, and still calls it wrong
+    mended = Task("navigate", "Mend it", Status.COMPLETED, steps=(acted(("click", "2")), acted(("fill", "1"))))
+    _, model = await decide(send, shown=shown, history=(mended,))
+    assert len(model.asked) == 1  # in an earlier mini goal
+    elsewhere = ActionResult(Action("click", {"bid": "7"}), effect=Effect(url=URL))
+    _, model = await decide(send, send, shown=shown, steps=(acted(("fill", "1")), Step(1, URL, "", (elsewhere,))))
+    assert len(model.asked) == 2  # that field was another page's
 
 
 async def test_a_button_that_sends_nothing_needs_no_filled_fields() -> None:
@@ -304,6 +313,7 @@ async def test_a_value_that_nobody_gave_is_asked_for_once_more(made_up: str, dat
     for reply in ({"values": [None]}, {"values": []}, "no JSON"):
         decision, model = await decide(early, reply, spec={"data": data})
         assert (calls(decision), decision.then_done, len(model.asked)) == ([], None, 2)
+        assert "`then_done` too, was left out" in decision.thought
 
 
 @pytest.mark.parametrize("name", ["keyboard_type", "keyboard_insert_text"])
@@ -389,6 +399,16 @@ async def test_a_field_that_holds_its_value_gets_no_action(needless: dict[str, A
     assert calls(decision) == [("click", {"bid": "4"})]
     decision, model = await decide(step_reply(needless), step_reply(act("CLICK", id="4")))
     assert "holds its value already" in model.asked[1].messages[-1].text
+
+
+async def test_what_a_list_made_of_other_elements_shows_is_not_chosen_again() -> None:
+    shown = page(
+        el("1", "div", "Interval", role="combobox", attributes={"value": "At Cost"}),
+        el("2", "input", "Town", role="combobox", attributes={"value": "Ulm"}),
+    )
+    chosen = [act("SELECT_OPTION", id=bid, option={"label": label}) for bid, label in (("1", "At  Cost"), ("2", "Ulm"))]
+    decision, _ = await decide(step_reply(*chosen), shown=shown)
+    assert calls(decision) == [("select_option", {"bid": "2", "options": "Ulm"})]  # what is typed is not yet chosen
 
 
 @pytest.mark.parametrize(
