@@ -40,6 +40,8 @@ _TITLES = ("name", "headline")
 _GOOD = 0.85
 _NOT_SHOWN = 0.2
 """Share of a list's entries that a page shows by chance."""
+_ANOTHER = 0.5
+"""Likeness below which two long texts are not readings of one."""
 _ALIKE = 0.75
 """Likeness from which two texts are one entry."""
 _BYLINE = 100
@@ -188,7 +190,13 @@ def _days_of_moments(claims: Sequence[Claim], view: MainMatter) -> list[Claim]:
         _look_for_day(claim, view)
     best = next((claim for claim in alike if claim.shown and not claim.in_passing), best)
     others = alike if best.shown else [best]
-    return [best, *(claim for claim in claims if claim not in others)]
+    rivals = [claim for claim in claims if claim not in others]
+    if best.shown and not best.in_passing:
+        for claim in rivals:
+            _look_for_day(claim, view)
+        # What nobody sees, and the record's own data do not state, may be the day of a template or of another version.
+        rivals = [claim for claim in rivals if claim.shown or claim.kinds & _OF_RECORD]
+    return [best, *rivals]
 
 
 def _look_for_day(claim: Claim, view: MainMatter) -> None:
@@ -321,9 +329,10 @@ def _sure_of_body(best: Claim, testimony: Testimony) -> tuple[Sureness, Reason]:
     if "main" not in best.kinds:
         return "weak", Reason.ONE_PLACE
     text, texts = str(best.value), testimony.texts
-    if likeness_of_texts(text, texts.longest) > NEARLY:
+    likeness = likeness_of_texts(text, texts.longest)
+    if likeness > NEARLY:
         return "likely", Reason.AGREED
-    if len(texts.longest) > len(text):  # the page shows a longer text beside it
+    if len(texts.longest) > len(text) and likeness < _ANOTHER:  # the page shows a longer text beside it
         return "weak", Reason.CONTRADICTED
     if likeness_of_texts(text, texts.strict) > NEARLY:
         return "likely", Reason.AGREED

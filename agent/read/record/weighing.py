@@ -75,13 +75,15 @@ def _names_record(place_source: FieldSource, settled: Settled) -> bool:
 def _outweighs(place_source: FieldSource, settled: Settled, asked: Field) -> bool:
     """True where what the other witnesses state counts against what the shown places state.
 
-    A number, or a yes, that people see counts for more than one in structured data, which may be stale. What those
-    witnesses leave in doubt counts against lists, and where they contradict each other.
+    A number, or a yes, that people see counts for more than one in structured data, which may be stale; so does a day
+    for more than one of a meta element. What those witnesses leave in doubt counts against lists, and where they
+    contradict each other.
     """
     if settled.claim.is_title and not _names_record(place_source, settled):
         return False
     stale = settled.sureness != "certain" and not settled.claim.shown
-    if (asked.is_number or asked.kind == "boolean") and stale and place_source.confirmed:
+    seen_alone = asked.is_number or asked.kind == "boolean" or (asked.kind == "day" and not settled.of_record)
+    if seen_alone and stale and place_source.confirmed:
         return False
     if settled.sureness == "weak":
         contradicted = settled.why is Reason.CONTRADICTED and place_source.sureness != "certain"
