@@ -20,7 +20,7 @@ _CODES = ("sku", "gtin")
 _LONGEST_FIGURE = 80
 """Characters under a heading that state one number: longer ones only mention some."""
 _HANDLE = re.compile(r"(?:^|\s)@\w")
-"""What a person is called in a network: a link there says "Follow @ada"."""
+"""A person's name in a network: a link to it says "Follow @ada"."""
 _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 

@@ -243,18 +243,18 @@ class FieldReader:
         return False
 
 
-def _stars_in_doubt(found: FieldAnswer, scored: Sequence[Scored]) -> FieldAnswer:
+def _stars_in_doubt(given: FieldAnswer, scored: Sequence[Scored]) -> FieldAnswer:
     """A rating of drawn stars is weak where figures that people read state another one: a hotel has its class."""
-    if found.source is None or not isinstance(found.value, int | float):
-        return found
-    drawn = [each.candidate.raw.text for each in scored if each.candidate.where == found.source.where]
+    if given.source is None or not isinstance(given.value, int | float):
+        return given
+    drawn = [each.candidate.raw.text for each in scored if each.candidate.where == given.source.where]
     read = [each.value for each in scored if each.candidate.visible and re.search(r"\d", each.candidate.raw.text)]
     figures = [value for value in read if isinstance(value, int | float)]
-    if re.search(r"\d", "".join(drawn or [found.source.where])) or not figures:
-        return found
-    if any(abs(found.value - figure) <= _ROUNDED for figure in figures):
-        return found
-    return replace(found, source=replace(found.source, confirmed=False, sureness="weak", why=Reason.AMBIGUOUS))
+    if re.search(r"\d", "".join(drawn or [given.source.where])) or not figures:
+        return given
+    if any(abs(given.value - figure) <= _ROUNDED for figure in figures):
+        return given
+    return replace(given, source=replace(given.source, confirmed=False, sureness="weak", why=Reason.AMBIGUOUS))
 
 
 def _holds_another(value: Json, values: Sequence[Json]) -> bool:

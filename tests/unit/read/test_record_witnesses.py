@@ -96,8 +96,8 @@ class TestADay:
         ids=["a place", "structured data"],
     )
     def test_that_people_see_outweighs_one_of_a_meta_element_that_they_do_not(self, page: str) -> None:
-        found = record_of(f"<html lang=en>{page}{STORY}</article>", title=TEXT, date=DAY, body=TEXT)
-        assert (found.value["date"], found.sources["date"].sureness) == ("2016-01-27", "likely")
+        record = record_of(f"<html lang=en>{page}{STORY}</article>", title=TEXT, date=DAY, body=TEXT)
+        assert (record.value["date"], record.sources["date"].sureness) == ("2016-01-27", "likely")
 
 
 class TestATitle:
