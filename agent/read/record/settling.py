@@ -46,6 +46,8 @@ _ALIKE = 0.75
 """Likeness from which two texts are one entry."""
 _BYLINE = 100
 """Characters of a line that may say when a page was published."""
+_CODE = 5
+"""Characters of a code that an address holds by more than chance."""
 _TELLING = 3
 """Characters of a title that another one holds by more than chance."""
 
@@ -58,6 +60,7 @@ class Claim:
     witnesses: list[Witness] = field(default_factory=list)
     score: float = 0.0
     shown: bool = False  # the page's main matter shows it
+    in_address: bool = False  # the page's address holds it, a code
     in_passing: bool = False  # a day that the page shows within longer texts alone
 
     @property
@@ -217,6 +220,7 @@ def _score(claim: Claim, asked: Field, view: MainMatter, titles: Sequence[str], 
         return score
     text = folded(f"{claim.value:.2f}" if isinstance(claim.value, float) else str(claim.value))
     claim.shown = len(text) > 2 and text in view.main_folded
+    claim.in_address = claim.prop in CODES and len(text) >= _CODE and text in folded(view.page.url)
     if claim.is_title and "node" in claim.kinds and text and any(title.startswith(text) for title in titles):
         score += 2.0
     return score + 0.3 * claim.shown
@@ -349,7 +353,7 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
     kinds, prop, value = best.kinds, best.prop, best.value
     independent = kinds - {"main"} if "meta" in kinds else kinds
     checked = prop.startswith(("gtin", "isbn")) and has_check_digit(str(value))
-    support = len(independent) + best.shown + checked
+    support = len(independent) + best.shown + best.in_address + checked
     coded = prop in CODES or prop.startswith("gtin")
     stated = kinds - _READERS
     seen = Reason.BORNE_OUT if best.shown and stated else Reason.AGREED

@@ -58,6 +58,8 @@ _LOOKS = frozenset(phrase("color colour text bold large"))
 """Words at the end of a class name that say how a value looks: `price_color` names a price."""
 _AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
 _CONCEPT_WORDS = frozenset(word for concept in CONCEPTS for name in concept.names for word in phrase(name))
+_SITE = 3
+"""Characters of the parts of a host that are not its name."""
 _NAME_WORDS = 12
 """Words of a record's name that are looked for in ids and classes, and words of those."""
 
@@ -88,10 +90,20 @@ class ShownPlace(NamedTuple):
 def candidates_of(facts: Facts) -> list[ShownPlace]:
     """All candidates of a page, in no particular order."""
     own = _own_name(facts)
-    candidates = [_of_pair(pair, own) for pair in facts.pairs]
+    site = frozenset(part for part in (urlsplit(facts.url).hostname or "").split(".") if len(part) > _SITE)
+    candidates = [_without_site(_of_pair(pair, own), site) for pair in facts.pairs]
     candidates += [candidate for element in facts.named for candidate in _of_named(element, own)]
     candidates += _of_headings(facts)
     return _placed(candidates, facts)
+
+
+def _without_site(place: ShownPlace, site: frozenset[str]) -> ShownPlace:
+    """The place with the site's own name taken from its labels: "eBay item number" is an item number."""
+    labels = [
+        next((label[count:] for count in (1, 2) if len(label) > count and "".join(label[:count]) in site), label)
+        for label in place.labels
+    ]
+    return place._replace(labels=tuple(labels))
 
 
 def text_of_record(facts: Facts) -> str:

@@ -171,6 +171,14 @@ class TestAValueOfAnotherPlace:
         notes = "Serves one. Blend in 1 cup of frozen berries, and add some honey to bear out their sweetness."
         assert record_of(soup(f"<div><h3>Notes</h3><p>{notes}</p></div>"), rating=NUMBER).value == {}
 
+    def test_a_label_may_have_the_sites_name_in_front(self) -> None:
+        shown = "<div>Site item number:</div><div id=descItemNumber>302474151804</div>"
+        assert record_of(f"<h1>Blue mug</h1><div>{shown}</div>", sku=TEXT).value == {"sku": "302474151804"}
+
+    @pytest.mark.parametrize(("code", "given"), [("pages/1", True), ("88123-4", False)])
+    def test_a_code_that_the_page_does_not_show_is_borne_out_by_its_address(self, code: str, given: bool) -> None:
+        assert ("sku" in record_of(soup("", **{"@type": "Product", "sku": code}), name=TEXT, sku=TEXT).value) == given
+
     def test_a_makers_number_is_not_the_shops(self) -> None:
         rows = "<tr><th>Model number</th><td>QB737</td></tr><tr><th>Item number</th><td>8812-3</td></tr>"
         assert record_of(f"<h1>Blue mug</h1><table>{rows}</table>", sku=TEXT).value == {"sku": "8812-3"}
