@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -182,22 +182,25 @@ class MainMatter:
 
     @cached_property
     def title_line(self) -> str:
-        """The line of the main matter that is the document's title, or all of it on one side of a sign; "" for none.
+        """The line of the main matter that is the document's title, or begins it before a sign; "" for none.
 
-        The other side is the site's name. A link is none: it leads to another page.
+        Behind the sign stands the site's name. Where the page shows both sides, which is the site's is not known. A
+        link is none: it leads to another page.
         """
         title = one_line(next(map(_content, self.page.root.iter("title")), ""))
-        parts = {folded(title)}
-        for sign in _PARTING_SIGNS.finditer(title):
-            parts |= {folded(title[: sign.start()]), folded(title[sign.end() :])}
-        parts = {part for part in parts if len(part) >= _TELLING}
-        if not parts:
-            return ""
-        text = "".join(piece for owner, piece in self.main_pieces() if owner < 0 or not self.linked[owner])
-        lines = {folded(line): one_line(line) for line in text.split(_PARTING) if len(line) <= 2 * len(title)}
-        shown = sorted(parts & lines.keys(), key=len)
-        beside = any(part not in shown[-1] for part in shown)
-        return "" if beside or not shown else lines[shown[-1]]
+        signs = list(_PARTING_SIGNS.finditer(title))
+        begun = {folded(title), *(folded(title[: sign.start()]) for sign in signs)}
+        behind = {folded(title[sign.end() :]) for sign in signs}
+        lines = {folded(line): line for line in self._main_lines(linked=False) if len(line) <= 2 * len(title)}
+        shown = {folded(line) for line in self._main_lines(linked=True) if len(line) <= 2 * len(title)} - {""}
+        best = max(begun & lines.keys(), key=len, default="")
+        known = len(best) >= _TELLING and all(part in best for part in (begun | behind) & shown)
+        return one_line(lines[best]) if known else ""
+
+    def _main_lines(self, *, linked: bool) -> Sequence[str]:
+        """The lines of the main matter, with links or without."""
+        pieces = (piece for owner, piece in self.main_pieces() if owner < 0 or linked or not self.linked[owner])
+        return "".join(pieces).split(_PARTING)
 
     @cached_property
     def titles(self) -> tuple[str, ...]:

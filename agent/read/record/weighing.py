@@ -51,7 +51,8 @@ def _agreed(by_places: FieldAnswer, settled: Settled) -> FieldAnswer:
     assert by_places.source is not None
     surer = min((settled.source, by_places.source), key=lambda each: SURENESS_ORDER.index(each.sureness))
     # Meta elements add the site's name to a title: the shown text is the value.
-    by_place = surer is by_places.source or (settled.claim.is_title and not settled.of_record)
+    good_place = by_places.source.sureness != "weak"
+    by_place = surer is by_places.source or (settled.claim.is_title and not settled.of_record and good_place)
     if isinstance(by_places.value, list) and isinstance(settled.claim.value, list):
         by_place = len(by_places.value) > len(settled.claim.value)  # the others hold several entries in one
     return FieldAnswer(by_places.value if by_place else settled.claim.value, surer)

@@ -108,9 +108,10 @@ class TestATitle:
             ("Night trains_Travel_Paper", "<div class=big>Night trains</div>", "Night trains"),
             ("Paper | Night trains", "<h1><a href=/>Paper</a></h1><h2>Night trains</h2>", "Night trains"),
             ("Night trains | The Paper", "<p>Night trains</p><p>The Paper</p>", None),
-            ("Night trains | The Paper", "<p><a href=/other>Night trains</a></p>", None),
+            ("Night trains | The Paper", "<p><a href=/other>Night trains</a></p><p>The Paper</p>", None),
+            ("Trains | The Paper", "<p>Trains</p><p>The Paper</p>", None),
         ],
-        ids=["another heading above", "no heading", "the site first", "both sides are shown", "a link elsewhere"],
+        ids=["another heading above", "no heading", "the site first", "both sides shown", "a link", "a short name"],
     )
     def test_is_the_line_that_the_documents_title_says(self, title: str, shown: str, name: str | None) -> None:
         page = f"<html lang=en><head><title>{title}</title></head><body>{shown}<article>{STORY}</article>"
