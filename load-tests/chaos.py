@@ -88,9 +88,19 @@ class Storm:
         """Each phase and kind of which there was no kill."""
         return [f"{kind} in {phase}" for phase in LEARNED_PHASES for kind in kinds if not self.killed_in(phase, kind)]
 
+    @property
+    def final(self) -> int:
+        """The number of final items when it was looked at last."""
+        return self.done[-1][1] if self.done else 0
+
+    @property
+    def moved(self) -> float:
+        """The time of the last kill or the last final item, whichever came later."""
+        return max((at for at, _ in (*self.kills[-1:], *self.done[-1:])), default=self.began)
+
     def look(self, n: int | None) -> None:
         """Notes the number of final items."""
-        if n is not None and (not self.done or n > self.done[-1][1]):
+        if n is not None and n > self.final:
             self.done.append((time.monotonic(), n))
 
     def counts(self) -> Counter[str]:
@@ -169,7 +179,7 @@ def rage(cluster: ChaosCluster, options: argparse.Namespace, learning: LearningL
     Then waits until all jobs are over.
 
     Raises:
-        TimeoutError: they were not within `--patience` after the storm.
+        TimeoutError: none became final for `--patience` after the storm.
     """
     dice = random.Random(options.seed)
     kinds = order(dice, options.kinds)
@@ -180,8 +190,8 @@ def rage(cluster: ChaosCluster, options: argparse.Namespace, learning: LearningL
         cluster.keep_running()
         storm.look(cluster.done())
         now = time.monotonic()
-        if now >= calm + options.patience:
-            raise TimeoutError(f"{storm.done[-1:]} items are final {options.patience:.0f} s after the storm")
+        if now >= max(calm, storm.moved) + options.patience:
+            raise TimeoutError(f"{storm.final} items are final, and none more within {options.patience:.0f} s")
         stormy = options.in_each_phase or now < calm or len(storm.counts()) < len(options.kinds)
         # Where there is none of the kind just now, there is soon.
         if stormy and now >= following:
@@ -190,8 +200,7 @@ def rage(cluster: ChaosCluster, options: argparse.Namespace, learning: LearningL
             if turn is not None and (kill := hurt(cluster, turn, dice)) is not None:
                 storm.kills.append((time.monotonic(), kill))
                 storm.phases.update(f"{phase}, {turn}" for phase in phases)
-                done = storm.done[-1][1] if storm.done else 0
-                tell("; ".join([f"{now - storm.began:6.1f} s  {done:5} done  {turn} killed", *phases]))
+                tell("; ".join([f"{now - storm.began:6.1f} s  {storm.final:5} done  {turn} killed", *phases]))
                 kind = next(kinds)
                 following = now + dice.uniform(0.5, 1.5) * options.every
         time.sleep(_LOOK_S)
@@ -337,7 +346,8 @@ def main() -> int:
     parser.add_argument("--kinds", type=_kinds, help="what may be killed, split by commas; default: all that can be")
     namespaces = "nodes with addresses of their own, which are cut off and slowed too (needs root); default: loopback"
     parser.add_argument("--namespaces", action="store_true", help=namespaces)
-    parser.add_argument("--patience", type=float, default=900.0, help="seconds until all is over after the storm")
+    stuck = "seconds after the storm in which no item becomes final"
+    parser.add_argument("--patience", type=float, default=900.0, help=stuck)
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of all parts there")
     parser.add_argument("--json", action="store_true", help="one object on stdout")
     options = parser.parse_args()

@@ -10,7 +10,7 @@ from shoal.agent.support.json_value import Json
 from tests.chaos.storm import survived
 from tests.full_disk import can_mount
 
-pytestmark = pytest.mark.timeout(600)  # three Ray nodes have to start, and are killed on the way
+pytestmark = pytest.mark.timeout(1200)  # three Ray nodes have to start, and are killed on the way
 
 ITEMS, FORMS = 220, 10  # forms of each kind
 KILLED = {"chromium", "worker", "raylet", "dispatcher", "gateway", "supervisor", "postgres", "s3", "head"}
@@ -26,7 +26,7 @@ STORMS = IN_TWO if os.environ.get("TEST_CHAOS") else ALL_IN_ONE
 def storm(kinds: set[str], *, every_s: int) -> Json:
     """Return what the command tells after a storm of these kinds, which has hurt something of each kind."""
     work = ["--items", str(ITEMS), "--pace", "0.5", "--forms", str(FORMS), "--kinds", ",".join(sorted(kinds))]
-    how = ["--seconds", "120", "--every", str(every_s), "--seed", "3", "--patience", "300"]
+    how = ["--seconds", "120", "--every", str(every_s), "--seed", "3", "--patience", "180"]
     told = survived(*work, *how)
     assert set(told["kills"]) == kinds, told["kills"]
     assert told["products"] == {"completed": ITEMS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from shoal.agent.errors import GoalNeedsModel
 from shoal.agent.models.decisions.plan import Plan
@@ -15,6 +16,7 @@ from shoal.agent.policies.rules.forms.filling import decide_filling
 from shoal.agent.policies.rules.forms.form import FormPage
 from shoal.agent.policies.rules.forms.trail import refuse_standstill
 from shoal.agent.policies.rules.lists.collect import Collector
+from shoal.agent.policies.rules.lists.embedded import read_embedded_list
 from shoal.agent.policies.rules.lists.following import read_whole_list
 from shoal.agent.policies.rules.lists.opening import decide_opening
 from shoal.agent.policies.rules.lists.rows import decide_row, extract_row, wait_for_turn
@@ -83,9 +85,14 @@ class RulesPolicy:
         return decision
 
     async def extract(self, state: SessionState) -> Extraction:
-        """Return what the page states of the job's schema; of a list, what the pages that go on with it state too."""
+        """Return what the page states of the job's schema; of a list, what the pages that go on with it state too.
+
+        A page that shows no list may embed one.
+        """
         if state.spec.extract is not None and state.spec.extract.many:
-            return await read_whole_list(state, extract_page)
+            read = partial(read_whole_list, state, extract_page)
+            whole = await read()
+            return whole if whole.records or whole.empty else await read_embedded_list(state, whole, read)
         return await extract_row(state) or await extract_page(state)
 
     async def collect(self, state: SessionState, plan: Plan) -> AsyncIterator[LoopItem]:

@@ -6,10 +6,10 @@ from shoal.agent.read.word_lists.word_list import word_list
 
 NEXT_WORDS = word_list(
     """
-    next, next page, older, older posts, weiter, nachste, nachste seite, vor, suivant, page suivante,
-    suivante, siguiente, pagina siguiente, dalsi, nasledujici, dalsi strana, avanti, successivo, successiva,
-    pagina successiva, volgende, volgende pagina, nastepna, dalej, proxima, proximo, nasta, naste, neste,
-    seuraava, forward, go to next page, vorwarts
+    next, next page, older, older posts, older entries, older comments, weiter, nachste, nachste seite, vor,
+    suivant, page suivante, suivante, siguiente, pagina siguiente, dalsi, nasledujici, dalsi strana, avanti,
+    successivo, successiva, pagina successiva, volgende, volgende pagina, nastepna, dalej, proxima, proximo, nasta,
+    naste, neste, seuraava, forward, go to next page, vorwarts
     """
 )
 
@@ -24,7 +24,7 @@ MORE_WORDS = word_list(
     """
 )
 
-MORE_LINKS = word_list("more, mehr, plus, mas, altro, meer, wiecej, mais, more entries, older entries")
+MORE_LINKS = word_list("more, mehr, plus, mas, altro, meer, wiecej, mais, more entries")
 """Words of a link to a page that shows more of a list. A button of that name mostly opens a menu."""
 
 OTHER_MATTER = word_list(

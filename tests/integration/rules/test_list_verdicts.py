@@ -36,6 +36,11 @@ def parts(first: int, last: int, body: str = "", title: str = "Parts") -> str:
     return page(title, f"<h1>{title}</h1>{parts_table(PARTS[first - 1 : last])}{body}")
 
 
+def page_of_parts(body: str) -> str:
+    """A page of four parts, whose list a script may turn."""
+    return page("Parts", f"<h1>Parts</h1><div id=list>{parts_table(PARTS[:4])}</div>{body}")
+
+
 @dataclass
 class Site:
     """Pages by path and query; a page may be made anew at each request, or be an answer with a status."""
@@ -157,6 +162,69 @@ async def test_a_next_page_on_another_site_is_told_and_not_opened(page: Context,
     assert "is on another site" in found.why
     _, cut = await collected(page, site)
     assert "is on another site" in cut
+
+
+@pytest.mark.parametrize(("path", "taken"), [("/list-2", 15), ("/list/2", 15), ("/further", 10), ("/other", 10)])
+async def test_a_link_called_next_alone_is_followed_by_its_number_and_is_never_overlooked(
+    page: Context, site: Site, path: str, taken: int
+) -> None:
+    site.pages = {
+        "/list": parts(1, 10, f'<a href="{path}" rel=next>Next</a>'),
+        path: parts(11, 15, title="Tools" if path == "/other" else "Parts"),
+    }
+    found = await read(page, site)
+    assert names(found) == [name for name, _ in PARTS[:taken]]
+    assert (found.complete, found.why) == (
+        (False, f"{site.url}/further, the next page, may go on with the list") if path == "/further" else (True, "")
+    )
+    assert page.url == f"{site.url}{path if taken == 15 else '/list'}"
+
+
+TURNED = f"""<script>
+  let page = 1;
+  const pages = {json.dumps([parts_table(PARTS[4 * n : 4 * n + 4]) for n in range(3)])};
+  function turn() {{
+    page += 1;
+    list.innerHTML = pages[page - 1];
+    if (page === 3) document.getElementById('on').remove();
+  }}
+</script>"""
+WAYS = {
+    "button": "<button id=on onclick=turn()>Next</button>",
+    "beside previous": "<button disabled>Previous</button><button type=button id=on onclick=turn()>Next</button>",
+    "link to nowhere": "<a id=on href='#' onclick='turn(); return false'>Next</a>",
+    "link to a script": "<a id=on href='javascript:turn()'>Next</a>",
+    "icon": "<button id=on aria-label='Next page' onclick=turn()>&gt;</button>",
+    "older": "<button id=on onclick=turn()>Older entries</button>",
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+async def test_a_list_that_a_single_button_turns_is_read_to_its_end(page: Context, site: Site, way: str) -> None:
+    """Nothing beside the button tells that it is the list's own: four of twelve records were called all."""
+    site.pages["/list"] = page_of_parts(TURNED + way)
+    found = await read(page, site)
+    assert names(found) == [name for name, _ in PARTS[:12]]
+    assert (found.complete, found.why) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("turn", "complete"),
+    [
+        ("picture.src = 'data:,2'", True),
+        ("document.title = document.querySelector('h1').textContent = 'Tools'; list.innerHTML = ''", True),
+        ("list.innerHTML = ''", False),
+    ],
+    ids=["pictures", "another page", "nothing left"],
+)
+async def test_a_button_called_next_that_turns_something_else_takes_no_record(
+    page: Context, site: Site, turn: str, complete: bool
+) -> None:
+    button = f'<p><img id=picture src="data:,1"><button id=on onclick="{turn}">Next</button>'
+    site.pages["/list"] = page_of_parts(button)
+    found = await read(page, site)
+    assert names(found) == [name for name, _ in PARTS[:4]]
+    assert found.complete is complete
 
 
 # --- shifts -------------------------------------------------------------------------------------------

@@ -339,7 +339,7 @@ async def test_the_next_document_is_not_the_next_page_of_a_list(page: Context) -
     found, asked = await read(page, "/manual/installation.html")
     assert values(found) == [(f"Option 1{letter}", 1.5) for letter in "abcd"]
     assert found.complete
-    assert asked == ["/manual/installation.html"]
+    assert asked == ["/manual/installation.html", "/manual/configuration.html", "/manual/installation.html"]
 
 
 async def collected(context: Context, path: str, source: dict[str, Any]) -> tuple[list[LoopItem], SessionState]:

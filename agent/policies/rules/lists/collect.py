@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from shoal.agent.browser import Context
 from shoal.agent.errors import BadSelector
 from shoal.agent.policies.policy import SessionState
+from shoal.agent.policies.rules.lists.embedded import find_embedded, open_embedded
 from shoal.agent.policies.rules.lists.empty_list import states_empty_list
 from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
@@ -86,6 +87,8 @@ class Collector:
             return
         for number in range(1, source.max_pages + 1):
             page = await self._read_page()
+            if number == 1 and not self._rows(page):
+                page = await self._embedded_page() or page
             if self._is_foreign(page):
                 if self._is_next:
                     self.state.cut = f"{page.address}, the next page, shows {page.title or page.heading!r}"
@@ -191,6 +194,25 @@ class Collector:
             return page
         await self.state.page.settle(budget_s=_SETTLE_S)
         return await read_links(self.state.page, self.loop, counts=True)
+
+    async def _embedded_page(self) -> ListPage | None:
+        """The links of the frame that a page without any embeds, open in its place; None where it has none of them.
+
+        Texts are looked for on the loop's own page, so they are not taken from elsewhere.
+        """
+        outer = self.state.page.url
+        if self.loop.is_link is False or await states_empty_list(self.state):
+            return None
+        address = await find_embedded(self.state)
+        if not address:
+            return None
+        if not await open_embedded(self.state, address):
+            page = await self._read_page()
+            rows = self._rows(page)
+            if rows and all(row.link for row in rows):
+                return page
+        await self.state.page.goto(outer)
+        return None
 
     def _rows(self, page: ListPage) -> Sequence[ListRow]:
         assert self.loop.source is not None

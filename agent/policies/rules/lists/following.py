@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,14 @@ from dataclasses import dataclass, field, replace
 from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, further, longer_page, unshown_end
+from shoal.agent.policies.rules.lists.growing import (
+    EndOfPage,
+    extent,
+    further,
+    larger_page,
+    longer_page,
+    unshown_end,
+)
 from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
 from shoal.agent.policies.rules.lists.list_end import ListEnd, RowWait, read_list_end
@@ -18,7 +24,6 @@ from shoal.agent.policies.rules.lists.list_page import read_ways_on
 from shoal.agent.policies.rules.lists.onward import (
     Onward,
     goes_on_with,
-    is_page_of,
     is_pager,
     leads_on,
     next_step,
@@ -32,7 +37,6 @@ from shoal.agent.policies.rules.page_changes import wait_for_change
 from shoal.agent.read.grounding.claims import texts_of
 from shoal.agent.read.grounding.part_claims import end_line, is_last_page
 from shoal.agent.read.links.list_page import ListPage
-from shoal.agent.read.values.phrases import squash
 from shoal.agent.support.sites.sites import is_other_site
 from shoal.agent.support.web_addresses import canonical_address
 from shoal.agent.types import Action, Record
@@ -41,12 +45,9 @@ Read = Callable[[SessionState], Awaitable[Extraction]]
 
 MAX_PAGES = 100
 """As many pages as a loop collects its items from, where the job says nothing else."""
-_SETTLE_S = 5.0
-_QUIET_S = 0.3
+_SETTLE_S, _QUIET_S = 5.0, 0.3
 _LOOKS = 4  # at a page that was told to go on, until it counts as unchanged
 _CHANGE_S = 1.5  # until a page that was pressed or scrolled begins to show more
-_PAGE_SIZES = frozenset({20, 24, 25, 30, 40, 48, 50, 60, 75, 96, 100, 120, 150, 200, 250, 500, 1000})
-_ALL = frozenset(squash(word) for word in ("all", "show all", "view all", "alle", "alle anzeigen", "tout", "todos"))
 _TWINS = "rows that read alike cannot be told apart in a list that is drawn while it is scrolled"
 _IN_SIGHT = "the page draws other rows while it is scrolled, and not all of them were read"
 _NO_WAY = "the page shows no way to the rest of the list that could be followed"
@@ -144,7 +145,7 @@ class _Following:
     def __post_init__(self) -> None:
         self.records = list(self.first.records)
         self._page, self._part = self.first.records, self.first
-        texts = _record_texts(self.first)
+        texts = value_texts(self.first.records)
         self._of_page = Counter(texts)
         self._readings.add(texts)
         self._batches.append(len(texts))
@@ -160,8 +161,10 @@ class _Following:
         if self.asked:
             return await self._follow_requested_step(page, self.asked)
         step = next_step(page, None)
-        if step is None or step.button in self._not_its or not (self._short or is_pager(page, step)):
+        if step is None or step.button in self._not_its:
             return await self._without_step(page)
+        if not (self._short or is_pager(page, step) or (self._turned and not step.url)):
+            return await self._without_step(page) or await self._try_step(page, step)
         if step.url:
             return await self._open(page, step)
         if step.sends:
@@ -217,6 +220,24 @@ class _Following:
         self._halt(await self._why(step, before))
         return False
 
+    async def _try_step(self, page: ListPage, step: Onward) -> bool:
+        """Takes a way on that may not be the list's own: pictures and articles have a next one, too."""
+        if step.url:
+            return await self._open(page, step, is_own=False)
+        self._not_its.add(step.button)
+        if step.sends or not await press(self.state, step):
+            return False
+        self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
+        if not same_list(page, await read_ways_on(self.state.page, None)):
+            await self.state.page.goto(page.address)
+        elif await self._take_changed():
+            self._not_its.remove(step.button)
+            self._turned = True
+            return True
+        elif self._looked is not None and not self._looked.records:
+            self._halt(f"the page shows no records after {step.button!r}")
+        return False
+
     async def _take_late(self, step: Onward) -> bool:
         """Reads what comes late after a press that took the button away; one that is still there tells it itself."""
         page = self.state.page
@@ -231,7 +252,7 @@ class _Following:
 
     async def _why(self, step: Onward, before: ListEnd) -> str:
         """Why the press that was just made is not the list's end, as far as the page tells."""
-        texts, own = _record_texts(self._looked) if self._looked is not None else (), value_texts(self._page)
+        texts, own = value_texts(self._looked.records) if self._looked is not None else (), value_texts(self._page)
         halt = await halted(
             self.state.page,
             step,
@@ -292,7 +313,8 @@ class _Following:
         """Return whether the page says that there are more than were read."""
         return self.first.shown is not None and self.first.shown > len(self.records)
 
-    async def _open(self, page: ListPage, step: Onward) -> bool:
+    async def _open(self, page: ListPage, step: Onward, *, is_own: bool = True) -> bool:
+        """Opens and reads the next page; one whose link may not be the list's own is looked at, and not taken."""
         assert self._start is not None
         if canonical_address(step.url) in self._addresses:
             return False
@@ -307,7 +329,11 @@ class _Following:
             return False
         self._inner = None
         after = await read_ways_on(self.state.page, self.asked)
-        if not self.asked and not goes_on_with(self._start, page, after, step.url):
+        goes_on = bool(self.asked) or goes_on_with(self._start, page, after, step.url)
+        if not is_own:
+            self._addresses.add(canonical_address(step.url))
+            self._halt(f"{step.url}, the next page, may go on with the list" if goes_on else "")
+        if not (goes_on and is_own):
             await self.state.page.goto(page.address)  # what ends here is the first list, on its own page
             if leads_on(page, step.url):
                 self._halt(f"{step.url}, the next page, shows {after.title or after.heading!r} instead of the list")
@@ -341,16 +367,10 @@ class _Following:
         """Opens the list with more records on its page, where it is said to be short and such a link is there."""
         if not self._short or self.pages > 1:
             return False
-        larger = [
-            (number, control.link)
-            for control in page.controls
-            if control.link and not control.disabled and is_page_of(page.address, control.link)
-            for number in [_page_size(control.text)]
-            if number > len(self.records)
-        ]
-        if not larger:
+        url = larger_page(page, len(self.records))
+        if not url:
             return False
-        if fault := await open_next(self.state, max(larger)[1]):
+        if fault := await open_next(self.state, url):
             self._halt(fault)
             return False
         part = await self.read(self.state)
@@ -415,7 +435,7 @@ class _Following:
             await self._inner.to_top(self.state)
         part = await self.read(self.state)
         for _ in range(looks):
-            if _record_texts(part) not in self._readings:
+            if value_texts(part.records) not in self._readings:
                 break
             await wait_for_change(self.state.page, limit_s=_CHANGE_S)
             self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
@@ -427,13 +447,13 @@ class _Following:
     def _take_rows(self, part: Extraction) -> bool:
         """Adds the records of rows that came into sight; False when there are none."""
         before, new = Counter(self._of_page), []
-        for record, text in zip(part.records, _record_texts(part), strict=True):
+        for record, text in zip(part.records, value_texts(part.records), strict=True):
             if before[text] > 0:
                 before[text] -= 1
             else:
                 new.append(record)
         self.records += new
-        self._of_page |= Counter(_record_texts(part))
+        self._of_page |= Counter(value_texts(part.records))
         self._part = part
         return bool(new)
 
@@ -459,7 +479,7 @@ class _Following:
 
     def _take(self, part: Extraction) -> bool:
         """Adds the records that are new; False when there are none."""
-        texts = _record_texts(part)
+        texts = value_texts(part.records)
         if not texts or texts in self._readings:
             return False
         self._readings.add(texts)
@@ -475,18 +495,6 @@ class _Following:
         return True
 
 
-def _record_texts(part: Extraction) -> tuple[str, ...]:
-    return value_texts(part.records)
-
-
 def _is_cut(part: Extraction) -> bool:
     """Return whether a page holds more than was read of it, whatever other pages hold."""
     return not part.complete and (part.shown is None or part.shown <= len(part.records))
-
-
-def _page_size(text: str) -> int:
-    """Return how many records a link to a larger page promises; 0 when it is none."""
-    if squash(text) in _ALL:
-        return 1_000_000
-    number = int(text) if re.fullmatch(r"\d{2,4}", text) else 0
-    return number if number in _PAGE_SIZES else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ _DRAW_S = 5.0  # for what comes then, until the page changes no more
 _QUIET_S = 0.3
 _SURE_LOOKS = 3  # so many changes of a page may be further rows, though no request of its own is under way
 _TELLING = 5  # fewer values are all different by chance
+_PAGE_SIZES = frozenset({20, 24, 25, 30, 40, 48, 50, 60, 75, 96, 100, 120, 150, 200, 250, 500, 1000})
+_ALL = frozenset(squash(word) for word in ("all", "show all", "view all", "alle", "alle anzeigen", "tout", "todos"))
 _MORE = frozenset(squash(word) for word in (*MORE_WORDS, *MORE_LINKS))
 _EXTENT = """
   const elements = document.getElementsByTagName('*').length;
@@ -149,6 +152,26 @@ def longer_page(page: ListPage, opened: set[str]) -> str:
     links = [control.link for control in page.usable_controls if control.link and squash(control.text) in _MORE]
     pages = {canonical_address(link): page_address(link) for link in links}
     return next(iter(pages.values())) if len(pages) == 1 and not pages.keys() & opened else ""
+
+
+def larger_page(page: ListPage, count: int) -> str:
+    """The address of the list with most records on its page, more than `count`; "" where no link promises that."""
+    larger = [
+        (number, control.link)
+        for control in page.controls
+        if control.link and not control.disabled and is_page_of(page.address, control.link)
+        for number in [_page_size(control.text)]
+        if number > count
+    ]
+    return max(larger)[1] if larger else ""
+
+
+def _page_size(text: str) -> int:
+    """Return how many records a link to a larger page promises; 0 when it is none."""
+    if squash(text) in _ALL:
+        return 1_000_000
+    number = int(text) if re.fullmatch(r"\d{2,4}", text) else 0
+    return number if number in _PAGE_SIZES else 0
 
 
 def further(before: Sequence[Record], now: Sequence[Record]) -> list[Record] | None:

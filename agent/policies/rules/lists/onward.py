@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from posixpath import splitext
 from urllib.parse import parse_qsl
 
 from shoal.agent.browser import Context
@@ -193,6 +194,7 @@ def walk(root: Element) -> Iterator[Element]:
 _PAGE_PART = re.compile(r"[/_.-]?(?:page|pages|seite|pagina|pag|pg|p)?[-_/]?(?<!\d)\d+(?:\.\w{2,5})?/?$", re.IGNORECASE)
 _PAGE_WORD = re.compile(r"(?:^|[/_.-])(?:page|pages|seite|pagina|pag|pg|p)[-_/]?(?<!\d)\d+(?:\.\w{2,5})?/?$", re.I)
 _PAGE_NAME = re.compile(r"(?:^|[/_.-])(?:page|seite|pagina|strana|side)[-_/]?\d+(?:\.\w{2,5})?/?$", re.IGNORECASE)
+_APPENDED = re.compile(r"[-_/.]?\d{1,3}")
 _INDEX = re.compile(r"/(?:index|default)\.\w{2,5}$|/$", re.IGNORECASE)
 _PAGE_PARAMETER = re.compile(
     r"page|^p$|^pg$|seite|pagina|start|offset|skip|from|after|before|cursor|token|begin|^s$|^o$|limit|size|rows",
@@ -210,9 +212,18 @@ def is_page_of(first: str, other: str) -> bool:
         parts = [set(parse_qsl(address.query, keep_blank_values=True)) for address in (first_url, other_url)]
         differing = parts[0] ^ parts[1]
         return bool(differing) and all(_PAGE_PARAMETER.search(name) for name, _ in differing)
+    if first_url.query == other_url.query and _is_numbered(first_url.path, other_url.path):
+        return True
     if not _PAGE_WORD.search(other_url.path):
         return False
     return _bare(first_url.path) == _bare(other_url.path) and first_url.query == other_url.query
+
+
+def _is_numbered(path: str, other: str) -> bool:
+    """Return whether the path `other` is `path`, which ends in no number, with a short number behind it."""
+    (stem, ending), (longer, other_ending) = splitext(path.rstrip("/")), splitext(other.rstrip("/"))
+    is_extended = stem[-1:].isalpha() and ending == other_ending and longer.startswith(stem)
+    return is_extended and _APPENDED.fullmatch(longer, len(stem)) is not None
 
 
 def numbers_page(url: str) -> bool:

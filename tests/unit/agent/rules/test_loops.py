@@ -158,13 +158,16 @@ class Pages:
         self.last, self.html, self.now = last, html, 1
         self.opened: list[str] = []
 
+    @property
+    def url(self) -> str:
+        return f"http://example.test/?p={self.now}"
+
     async def read(self, script: str, arg: Any = None) -> Any:
-        url = f"http://example.test/?p={self.now}"
         if script == LIST_END_JS:
-            return {"url": url, "title": "", "text": "", "waits": "", "retry": "", "requests": []}
+            return {"url": self.url, "title": "", "text": "", "waits": "", "retry": "", "requests": []}
         items = "".join(f"<li class=hit><a href='/{self.now}/{n}'>{self.now} {n}</a>" for n in range(2))
         onwards = f"<link rel=next href='?p={self.now + 1}'>" if self.now < self.last else ""
-        return page_answer(onwards + (self.html or f"<ul>{items}</ul>"), url, arg)
+        return page_answer(onwards + (self.html or f"<ul>{items}</ul>"), self.url, arg)
 
     async def goto(self, url: str) -> Landing:
         self.opened.append(url)
@@ -280,6 +283,13 @@ async def test_css_with_a_fault_is_refused_by_its_field(text: str) -> None:
         ("/issue?@startwith=0", "/issue?@startwith=50", True),
         ("/blog/", "/blog/page/2/", True),
         ("/catalogue/index.html", "/catalogue/page-2.html", True),
+        ("/board", "/board-2", True),
+        ("/board.html?of=a", "/board2.html?of=a", True),
+        ("/board/", "/board/3", True),
+        ("/board", "/board/2024", False),
+        ("/board", "/board-two", False),
+        ("/thread/12", "/thread/123", False),
+        ("/", "/2", False),
         ("/manual/ch01.html", "/manual/ch02.html", False),
         ("/manual/installation.html", "/manual/configuration.html", False),
         ("/wiki?title=A", "/wiki?title=B", False),
