@@ -82,6 +82,8 @@ def _outweighs(place_source: FieldSource, settled: Settled, asked: Field) -> boo
     """
     if settled.claim.is_title and not _names_record(place_source, settled):
         return False
+    if settled.claim.in_address and not settled.claim.shown:  # people may see another code of the same thing
+        return False
     stale = settled.sureness != "certain" and not settled.claim.shown
     seen_alone = asked.is_number or asked.kind == "boolean" or (asked.kind == "day" and not settled.of_record)
     if seen_alone and stale and place_source.confirmed:

@@ -179,6 +179,10 @@ class TestAValueOfAnotherPlace:
     def test_a_code_that_the_page_does_not_show_is_borne_out_by_its_address(self, code: str, given: bool) -> None:
         assert ("sku" in record_of(soup("", **{"@type": "Product", "sku": code}), name=TEXT, sku=TEXT).value) == given
 
+    def test_a_shown_code_is_the_value_beside_one_of_the_address(self) -> None:
+        page = soup("<p>Item number: 88123-4</p>", **{"@type": "Product", "sku": "pages/1"})
+        assert record_of(page, name=TEXT, sku=TEXT).value["sku"] == "88123-4"
+
     def test_a_makers_number_is_not_the_shops(self) -> None:
         rows = "<tr><th>Model number</th><td>QB737</td></tr><tr><th>Item number</th><td>8812-3</td></tr>"
         assert record_of(f"<h1>Blue mug</h1><table>{rows}</table>", sku=TEXT).value == {"sku": "8812-3"}
