@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from urllib.parse import unquote, urldefrag
 
 from lxml.html import HtmlElement
@@ -362,9 +361,9 @@ def _is_cited(el: HtmlElement) -> bool:
     """True for who is cited with a quotation; elsewhere `cite` is the title of a work."""
     if el.tag != "cite":
         return False
-    around = (el, *islice(el.iterancestors(), 1))
-    quoted = (above for each in around for above in each.itersiblings("blockquote", preceding=True))
-    return next(el.iterancestors("blockquote"), next(quoted, None)) is not None
+    before = [each.getprevious() for each in (el, el.getparent()) if each is not None]
+    quoted = any(each is not None and each.tag == "blockquote" for each in before)
+    return quoted or next(el.iterancestors("blockquote"), None) is not None
 
 
 def _without_number(heading: HtmlElement, text: str) -> str:

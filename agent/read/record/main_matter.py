@@ -30,6 +30,7 @@ _INLINE = m.LAYOUTS.index("inline")
 _PARTING = "\x1e"
 """Separator of the texts of blocks: white space to all that reads a line."""
 _PARTING_SIGNS = re.compile(r"\s*[|_·»«—–]+\s*|\s+-+\s+")
+_LONGEST_TITLE = 500
 _TELLING = 7
 """Characters of a line that is in a title by more than chance."""
 _PARTS_OF_LINE = re.compile(r"[;|·•]|\. |, (?=[a-z]{4})")
@@ -188,6 +189,8 @@ class MainMatter:
         link is none: it leads to another page.
         """
         title = one_line(next(map(_content, self.page.root.iter("title")), ""))
+        if len(title) > _LONGEST_TITLE:
+            return ""
         signs = list(_PARTING_SIGNS.finditer(title))
         begun = {folded(title), *(folded(title[: sign.start()]) for sign in signs)}
         behind = {folded(title[sign.end() :]) for sign in signs}

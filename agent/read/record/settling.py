@@ -195,18 +195,20 @@ def _days_of_moments(claims: Sequence[Claim], view: MainMatter) -> list[Claim]:
     others = alike if best.shown else [best]
     rivals = [claim for claim in claims if claim not in others]
     if best.shown and not best.in_passing:
-        for claim in rivals:
-            _look_for_day(claim, view)
         # What nobody sees, and the record's own data do not state, may be the day of a template or of another version.
-        rivals = [claim for claim in rivals if claim.shown or claim.kinds & _OF_RECORD]
+        rivals = [claim for claim in rivals if claim.kinds & _OF_RECORD or _is_shown_day(claim, view)]
     return [best, *rivals]
+
+
+def _is_shown_day(claim: Claim, view: MainMatter) -> bool:
+    return day_is_shown(str(claim.value), view.visible_text.lower(), view.lang)
 
 
 def _look_for_day(claim: Claim, view: MainMatter) -> None:
     def shows(text: str) -> bool:
         return day_is_shown(str(claim.value), text.lower(), view.lang)
 
-    claim.shown = shows(view.visible_text)
+    claim.shown = _is_shown_day(claim, view)
     claim.in_passing = claim.shown and not any(shows(line) for line in view.visible_lines if len(line) <= _BYLINE)
 
 
