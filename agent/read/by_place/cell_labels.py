@@ -8,7 +8,7 @@ from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
-from shoal.agent.read.lists.elements import is_cell, is_table
+from shoal.agent.read.facts.tables import is_cell, is_table
 from shoal.agent.read.lists.pieces import PagePieces
 from shoal.agent.read.lists.tables import table_header
 

@@ -148,7 +148,7 @@ class Surroundings:
         if tag == "header" or role == "banner":
             return "" if len(self.h1s) == 1 and self.holds(el, self.h1s[0]) else "header"
         if tag == "footer" or role == "contentinfo":
-            return "footer"
+            return "" if next(el.iterancestors("blockquote"), None) is not None else "footer"
         if tag in _REGION_TAGS:
             names = ([el.get("id")] if el.get("id") else []) + (el.get("class") or "").split()
             for name in names:

@@ -20,8 +20,13 @@ _ARROWS = str.maketrans("", "", "\u25b2\u25bc\u2191\u2193\u21c5")
 
 
 def is_row(el: HtmlElement) -> bool:
-    """True for a row of a table."""
+    """True for a row of a table, of HTML or by its role."""
     return bool(el.tag == "tr" or el.get("role") == "row")
+
+
+def is_cell(el: HtmlElement) -> bool:
+    """True for a cell of a table."""
+    return el.tag in ("td", "th") or el.get("role") in _CELL_ROLES
 
 
 def is_table(el: HtmlElement) -> bool:
@@ -44,7 +49,7 @@ def cells_of(row: HtmlElement) -> list[HtmlElement]:
 
 def _cells_within(el: HtmlElement) -> Iterator[HtmlElement]:
     for child in el.iterchildren():
-        if child.tag in ("td", "th") or child.get("role") in _CELL_ROLES:
+        if is_cell(child):
             yield child
         elif isinstance(child.tag, str):
             yield from _cells_within(child)

@@ -34,6 +34,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def names_of(el: HtmlElement) -> str:
+    """The id and the classes of an element."""
+    return f"{el.get('id') or ''} {el.get('class') or ''}".strip()
+
+
 def clean(text: str) -> str:
     """A text with single spaces and line ends."""
     bare = text.strip()

@@ -17,7 +17,7 @@ from shoal.agent.read.facts.pictures import picture_address
 from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
 from shoal.agent.read.facts.tables import Grids, is_row, is_table
-from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, is_note_mark, one_line
+from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, is_note_mark, names_of, one_line
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -35,6 +35,7 @@ _MOST_LONG_OF_RECORDS = 600_000
 """Characters of long texts that are kept in all."""
 _DEEPEST = 200
 _SHORT = 80
+_NUMBER_BEHIND = re.compile(r"\(?#\d+\)?")
 _LONE_TAGS = frozenset({"time", "img", "address", "del", "s", "strike"})
 """Elements that tell by their tag what they hold."""
 _HOLDERS = frozenset(["div", "section", "main", "article", "ul", "ol", "dl", "table", "tbody", "span", "p", "h1", "h2"])
@@ -299,22 +300,23 @@ class Walk:
         level = 1 if titled else int(el.tag[1])
         selector = self.selectors.of(el)
         visible, region, in_fragment = not around.hidden, around.region, around.in_fragment
-        self.taken.headings.append(Heading(level, one_line(text), selector, visible, region, in_fragment, at, to, tip))
+        text = _without_number(el, one_line(text))
+        self.taken.headings.append(Heading(level, text, selector, visible, region, in_fragment, at, to, tip))
 
     def nothing_yet(self, el: HtmlElement) -> None:
         """Notes an element that holds nothing, and that a script may still fill."""
         if len(self.empty) < _MOST_EMPTY:
-            self.empty.append(f"{el.tag} {_names(el)}")
+            self.empty.append(f"{el.tag} {names_of(el)}")
 
     # --- named elements -------------------------------------------------------------------------------
 
     def _name(self, el: HtmlElement, text: str, around: Around, parts: list[str], at: int, *, sized: bool) -> None:
         if len(self.taken.named) >= _MOST_NAMED:
             return
-        tag, names = str(el.tag), _names(el)
+        tag, names = str(el.tag), names_of(el)
         data = tuple((name[5:], value) for name, value in el.items() if name.startswith("data-") and len(value) <= 100)
         aria, rel = el.get("aria-label") or "", el.get("rel") or ""
-        prop = el.get("itemprop") or el.get("property") or ""
+        prop = el.get("itemprop") or el.get("property") or ("author" if _is_cited(el) else "")
         exact = el.get("datetime") or el.get("content") or ((el.get("value") or "") if tag in ("data", "meter") else "")
         target = el.get("href") if tag == "a" else picture_address(el) if tag == "img" else ""
         link = self.surroundings.address(target) if target else ""
@@ -355,8 +357,22 @@ class Walk:
         return self._paragraphs[paragraph] - len(text) > _MOST_BESIDE_CODE
 
 
-def _names(el: HtmlElement) -> str:
-    return f"{el.get('id') or ''} {el.get('class') or ''}".strip()
+def _is_cited(el: HtmlElement) -> bool:
+    """True for who is cited with a quotation; elsewhere `cite` is the title of a work."""
+    if el.tag != "cite":
+        return False
+    before = [each.getprevious() for each in (el, el.getparent()) if each is not None]
+    quoted = any(each is not None and each.tag == "blockquote" for each in before)
+    return quoted or next(el.iterancestors("blockquote"), None) is not None
+
+
+def _without_number(heading: HtmlElement, text: str) -> str:
+    """A heading's text without the number that stands behind it in an element of its own: "Wheel falls off #123"."""
+    last = heading[-1] if len(heading) else None
+    if last is None or (last.tail or "").strip() or not isinstance(last.tag, str):
+        return text
+    number = one_line(str(last.text_content()))
+    return text.removesuffix(number).rstrip() or text if _NUMBER_BEHIND.fullmatch(number) else text
 
 
 def _telling_apart(el: HtmlElement) -> str:
@@ -364,7 +380,7 @@ def _telling_apart(el: HtmlElement) -> str:
 
     Pages that are styled by classes have dozens of others on each element. A capital letter begins a word.
     """
-    return " ".join(filter(_is_distinctive_name, _names(el).split()))
+    return " ".join(filter(_is_distinctive_name, names_of(el).split()))
 
 
 @bounded_cache(8_000, longest=100)

@@ -11,6 +11,7 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
+from shoal.agent.read.facts.texts import names_of, one_line
 from shoal.agent.read.links.page_links import (
     HEADINGS,
     ListRow,
@@ -18,7 +19,6 @@ from shoal.agent.read.links.page_links import (
     elements_before,
     headings_in,
     is_link,
-    one_line,
     text_in,
     within,
 )
@@ -128,7 +128,7 @@ class _Alike:
             kind=self._kind,
             size=len(self.links),
             astray=tuple(self._off),
-            words=one_line(" ".join(map(_names, islice(within(first), _STEPS))))[:300],
+            words=one_line(" ".join(map(names_of, islice(within(first), _STEPS))))[:300],
             heading=_heading_among(card) or _heading_before(container),
             caption=_columns_of(container),
             region=_region_of(first),
@@ -182,10 +182,6 @@ def _kind_of(el: HtmlElement) -> str:
     return f"{el.tag}.{name}" if name else str(el.tag)
 
 
-def _names(el: HtmlElement) -> str:
-    return f"{el.get('class') or ''} {el.get('id') or ''}"
-
-
 def _region_of(el: HtmlElement) -> str:
     for around in within(el):
         role, tag = around.get("role"), str(around.tag)
@@ -195,7 +191,7 @@ def _region_of(el: HtmlElement) -> str:
             return tag
         if role in _REGIONS:
             return _REGIONS[role]
-        for name in _names(around).split():
+        for name in names_of(around).split():
             if _NAVIGATION.fullmatch(name):
                 return "nav"
             if _FOOTER.fullmatch(name):

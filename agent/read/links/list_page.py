@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from shoal.agent.page.page import Page, Window
+from shoal.agent.read.facts.texts import one_line
 from shoal.agent.read.links.link_groups import MOST_LINKS, LinkGroup, PageGroups, groups_of
-from shoal.agent.read.links.page_links import ListRow, PageLinks, one_line, text_in
+from shoal.agent.read.links.page_links import ListRow, PageLinks, text_in
 from shoal.agent.read.links.ways_on import ListControl, WaysOn
 from shoal.agent.read.values.phrases import fold
 from shoal.agent.support.web_addresses import canonical_address, page_address

@@ -10,6 +10,7 @@ import ada_url
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.facts.texts import one_line
 from shoal.agent.support.web_addresses import WEB, scheme_of
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -92,11 +93,6 @@ class PageLinks:
     def written(link: HtmlElement) -> str:
         """A link's address as the page writes it."""
         return (link.get("href") or "")[:_MOST_CHARS]
-
-
-def one_line(text: str) -> str:
-    """`text` with single spaces."""
-    return " ".join(text.split())
 
 
 def text_in(el: HtmlElement) -> str:

@@ -9,7 +9,8 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.links.page_links import PageLinks, is_link, one_line, text_in
+from shoal.agent.read.facts.texts import names_of, one_line
+from shoal.agent.read.links.page_links import PageLinks, is_link, text_in
 
 _PAGER = re.compile(r"paginat|pager|paging", re.I)
 _MOST_NAMED = 4_000
@@ -90,7 +91,7 @@ class WaysOn:
             text=text,
             aria_label=target.get("aria-label") or "",
             tip=target.get("title") or "",
-            names=_names(target),
+            names=names_of(target),
             rel="next" if drawn else target.get("rel") or "",
             sends=self._sends(target),
             disabled=self._is_disabled(target),
@@ -142,7 +143,7 @@ class WaysOn:
 
     def _is_drawn_next(self, target: HtmlElement) -> bool:
         """True for a drawing whose names, or whose entry's, say that it leads on."""
-        names = " ".join(map(_names, (target, _entry_of(target), *target.iterdescendants())))
+        names = " ".join(map(names_of, (target, _entry_of(target), *target.iterdescendants())))
         return bool(_DRAWN_NEXT.search(names)) and not _DRAWN_OTHER.search(names)
 
     def _is_disabled(self, target: HtmlElement) -> bool:
@@ -200,7 +201,3 @@ def _entry_of(target: HtmlElement) -> HtmlElement:
 
 def _classes(el: HtmlElement) -> list[str]:
     return (el.get("class") or "").split()
-
-
-def _names(el: HtmlElement) -> str:
-    return f"{el.get('class') or ''} {el.get('id') or ''}" if isinstance(el.tag, str) else ""

@@ -11,9 +11,10 @@ from statistics import median
 
 from lxml.html import HtmlElement
 
+from shoal.agent.read.facts.tables import is_cell
 from shoal.agent.read.lists.attributes import attribute_columns
 from shoal.agent.read.lists.column import Column, Key, Stretch, Value
-from shoal.agent.read.lists.elements import Path, attribute_number, block_of, cell_step, is_cell, tags_of
+from shoal.agent.read.lists.elements import Path, attribute_number, block_of, cell_step, tags_of
 from shoal.agent.read.lists.pieces import Piece, joined
 from shoal.agent.read.lists.places import (
     addresses,

@@ -1,4 +1,4 @@
-"""Elements by what lists know of them: rows, cells, tables, menus, and their paths from a page's root."""
+"""Elements by what lists know of them: menus, lines, and their paths from a page's root."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from lxml.html import HtmlElement
 
+from shoal.agent.read.facts.texts import names_of
 from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.read.words import word_set
 
@@ -17,9 +18,6 @@ _STATE = re.compile(
     r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show|parent|children)($|[-_])"
 )
 """Classes that tell parts of one kind apart."""
-_CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
-_HEAD_ROLES = frozenset({"columnheader", "rowheader"})
-_TABLE_ROLES = frozenset({"table", "grid", "treegrid"})
 _ELSEWHERE = frozenset(word for word in AROUND if " " not in word)
 """Words in the names of blocks that are about something else."""
 
@@ -53,26 +51,6 @@ def attribute_number(el: HtmlElement, name: str, most: int) -> int:
     return max(1, min(int(figures or 1), most))
 
 
-def is_row(el: HtmlElement) -> bool:
-    """True for a row of a table, of HTML or by its role."""
-    return bool(el.tag == "tr" or el.get("role") == "row")
-
-
-def is_cell(el: HtmlElement) -> bool:
-    """True for a cell of a table, of HTML or by its role."""
-    return el.tag in ("td", "th") or el.get("role") in _CELL_ROLES
-
-
-def is_head(el: HtmlElement) -> bool:
-    """True for a cell that names a column or a row."""
-    return el.tag == "th" or el.get("role") in _HEAD_ROLES
-
-
-def is_table(el: HtmlElement) -> bool:
-    """True for a table, of HTML or by its role."""
-    return el.tag == "table" or el.get("role") in _TABLE_ROLES
-
-
 def step_of(el: HtmlElement) -> str:
     """An element's tag with its classes, those aside that tell parts of one kind apart."""
     return step_with(el, classes_of(el))
@@ -94,7 +72,7 @@ def is_menu(el: HtmlElement) -> bool:
         return True
     if el.tag in ("body", "html", "main", "form"):
         return False
-    names = f"{el.get('class') or ''} {el.get('id') or ''} {el.get('role') or ''}"
+    names = f"{names_of(el)} {el.get('role') or ''}"
     return bool(_MENU.search(names)) or not _ELSEWHERE.isdisjoint(re.findall(r"[a-z]+", names.casefold()))
 
 

@@ -15,7 +15,7 @@ from lxml.html import HtmlElement
 from shoal.agent.browser import Context
 from shoal.agent.page.page import Page
 from shoal.agent.read.drawn.page_tree import page_on
-from shoal.agent.read.facts.texts import one_line
+from shoal.agent.read.facts.texts import names_of, one_line
 from shoal.agent.read.lists.pieces import joined
 from shoal.agent.read.lists.runs import Run
 from shoal.agent.read.values.phrases import NEUTRAL_WORDS, phrase
@@ -217,7 +217,7 @@ class _Look:
             up.tag in _CONTROLS
             or up.get("role") in _CONTROL_ROLES
             or (up.tag == "a" and up.get("href") is not None)
-            or _BESIDE.search(_names(up))
+            or _BESIDE.search(names_of(up))
             for up in self._around(el)
         )
 
@@ -234,7 +234,7 @@ class _Look:
         return self._is_way.get(el, False)
 
     def _is_landmark(self, el: HtmlElement) -> bool:
-        if el.tag in _LANDMARK_TAGS or el.get("role") in _LANDMARK_ROLES or _WAYS.search(_names(el)):
+        if el.tag in _LANDMARK_TAGS or el.get("role") in _LANDMARK_ROLES or _WAYS.search(names_of(el)):
             return True
         parts = ("main", "article", "section")
         return el.tag in ("header", "footer") and not any(
@@ -304,7 +304,3 @@ def _by_kind(parent: HtmlElement) -> Iterator[list[HtmlElement]]:
         if isinstance(child.tag, str):
             kinds[child.tag, child.get("class") or ""].append(child)
     yield from kinds.values()
-
-
-def _names(el: HtmlElement) -> str:
-    return f"{el.get('class') or ''} {el.get('id') or ''}"

@@ -15,6 +15,7 @@ from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
+from shoal.agent.read.facts.tables import is_cell, is_head, is_row, is_table
 from shoal.agent.read.facts.texts import is_note_mark
 from shoal.agent.read.lists.elements import (
     INLINE,
@@ -22,11 +23,7 @@ from shoal.agent.read.lists.elements import (
     Path,
     attribute_number,
     classes_of,
-    is_cell,
-    is_head,
     is_menu,
-    is_row,
-    is_table,
     step_of,
     step_with,
 )

@@ -10,8 +10,9 @@ from itertools import accumulate, takewhile
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.facts.tables import is_cell, is_head, is_row
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import INLINE, block_of, is_cell, is_head, is_row, tags_of
+from shoal.agent.read.lists.elements import INLINE, block_of, tags_of
 from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.tables import cells_of
 from shoal.agent.read.lists.words import BY

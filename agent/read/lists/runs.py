@@ -14,8 +14,9 @@ from statistics import median
 
 from lxml.html import HtmlElement
 
+from shoal.agent.read.facts.tables import is_row, is_table
 from shoal.agent.read.lists.column import Column, Stretch, Value
-from shoal.agent.read.lists.elements import LOOKS, Path, is_row, is_table, line_of, without_columns
+from shoal.agent.read.lists.elements import LOOKS, Path, line_of, without_columns
 from shoal.agent.read.lists.pieces import HeadingSpan, PagePieces, Part, Piece, joined
 from shoal.agent.read.lists.tables import cells_of, cells_of_records, header_above, is_section, is_sum, table_header
 from shoal.agent.read.lists.typed_columns import typed_columns

@@ -9,7 +9,8 @@ from statistics import mode
 
 from lxml.html import HtmlElement
 
-from shoal.agent.read.lists.elements import attribute_number, is_cell, is_head, is_row, is_table, line_of, step_of
+from shoal.agent.read.facts.tables import is_cell, is_head, is_row, is_table
+from shoal.agent.read.lists.elements import attribute_number, line_of, step_of
 from shoal.agent.read.lists.words import is_named, words_in_line
 from shoal.agent.read.values.phrases import fold
 from shoal.agent.read.word_lists.page_words import SUM_WORDS

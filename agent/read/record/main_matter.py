@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -12,6 +12,7 @@ from lxml import etree, html
 from shoal.agent.page import marks as m
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
+from shoal.agent.read.facts.texts import names_of
 from shoal.agent.read.values.days import day_is_shown
 from shoal.agent.read.words import folded, letters, one_line
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -28,8 +29,10 @@ _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
 _INLINE = m.LAYOUTS.index("inline")
 _PARTING = "\x1e"
 """Separator of the texts of blocks: white space to all that reads a line."""
-
-
+_PARTING_SIGNS = re.compile(r"\s*[|_·»«—–]+\s*|\s+-+\s+")
+_LONGEST_TITLE = 500
+_TELLING = 7
+"""Characters of a line that is in a title by more than chance."""
 _PARTS_OF_LINE = re.compile(r"[;|·•]|\. |, (?=[a-z]{4})")
 _LONGEST_PART = 200
 _MARKS = " \u00a0-–—*•·|:,;.([\"'"
@@ -49,39 +52,42 @@ class MainMatter:
         base = page.root.find(".//base[@href]")
         self.base = joined(page.url, base.get("href", "")) if base is not None else page.url
         self.lang = (page.root.get("lang") or "en")[:2].lower()
+        self._apart = self._find_apart()
         self._pieces: list[str] = []
+        self._owners: list[int] = []  # by piece: the number of the element whose text it is, -1 for what parts lines
         self._starts = [0] * len(page.elements)
         self._ends = [0] * len(page.elements)
         self.depth = 0  # levels of the tree
         self._collect_text()
-        self._apart = self._find_apart()
 
     def _collect_text(self) -> None:
-        page, pieces, number = self.page, self._pieces, -1
-        open_: list[tuple[int, bool]] = []
-        for event, el in etree.iterwalk(page.root, events=("start", "end")):
-            if not isinstance(el.tag, str):
-                if event == "end" and el.tail and open_ and open_[-1][1]:
-                    pieces.append(el.tail)
-                continue
-            if event == "start":
-                number += 1
-                mark = page.marks[number]
-                shown = not mark & m.HIDDEN
-                open_.append((number, shown))
-                self.depth = max(self.depth, len(open_))
-                self._starts[number] = len(pieces)
-                if mark & m.LAYOUT != _INLINE:
-                    pieces.append(_PARTING)
-                if shown and el.text:
-                    pieces.append(el.text)
-                continue
-            mine, _ = open_.pop()
-            if page.marks[mine] & m.LAYOUT != _INLINE or el.tag == "br":
-                pieces.append(_PARTING)
-            self._ends[mine] = len(pieces)
-            if el.tail and open_ and open_[-1][1]:
-                pieces.append(el.tail)
+        number, open_ = -1, list[int]()
+        for event, el in etree.iterwalk(self.page.root, events=("start", "end")):
+            if isinstance(el.tag, str):
+                if event == "start":
+                    number += 1
+                    open_.append(number)
+                    self.depth = max(self.depth, len(open_))
+                    self._starts[number] = len(self._pieces)
+                    if self.parts_lines(number):
+                        self._add(_PARTING)
+                    self._add(el.text, number)
+                    continue
+                mine = open_.pop()
+                if self.parts_lines(mine) or el.tag == "br":
+                    self._add(_PARTING)
+                self._ends[mine] = len(self._pieces)
+            if event == "end" and open_:
+                self._add(el.tail, open_[-1])
+
+    def parts_lines(self, number: int) -> bool:
+        """True for the number of an element that is a block, or stands as one in a line."""
+        return self.page.marks[number] & m.LAYOUT != _INLINE
+
+    def _add(self, text: str | None, owner: int = -1) -> None:
+        if text and (owner < 0 or not self.page.marks[owner] & m.HIDDEN):
+            self._pieces.append(text)
+            self._owners.append(owner)
 
     def _find_apart(self) -> bytearray:
         page = self.page
@@ -108,6 +114,26 @@ class MainMatter:
         number = self.page.number(el)
         return one_line("".join(self._pieces[self._starts[number] : self._ends[number]]))
 
+    def main_pieces(self, el: html.HtmlElement | None = None) -> Iterator[tuple[int, str]]:
+        """The shown texts of the main matter, of all of it or of one element, in document order.
+
+        Each with the number of the element whose text it is; what parts lines with -1.
+        """
+        number = 0 if el is None else self.page.number(el)
+        for place in range(self._starts[number], self._ends[number]):
+            owner = self._owners[place]
+            if owner < 0 or not self._apart[owner]:
+                yield owner, self._pieces[place]
+
+    @cached_property
+    def linked(self) -> bytearray:
+        """By element: 1 where it is a link or stands in one."""
+        linked = bytearray(len(self.page.elements))
+        for number, el in enumerate(self.page.elements):
+            parent = el.getparent()
+            linked[number] = el.tag == "a" or (parent is not None and linked[self.page.number(parent)])
+        return linked
+
     def text_length(self, el: html.HtmlElement) -> int:
         """Characters of the element's shown text, spaces between elements included."""
         number = self.page.number(el)
@@ -116,12 +142,6 @@ class MainMatter:
     @cached_property
     def _lengths(self) -> list[int]:
         return [0, *accumulate(map(len, self._pieces))]
-
-    def main_elements(self, *tags: str) -> Iterator[html.HtmlElement]:
-        """The shown elements of the main matter in document order, of these tags alone where some are given."""
-        for el in self.page.root.iter(*tags) if tags else self.page.elements:
-            if self.in_main(el):
-                yield el
 
     # --- the whole page -------------------------------------------------------------------------------
 
@@ -159,14 +179,31 @@ class MainMatter:
     @cached_property
     def main_folded(self) -> str:
         """The shown text of the main matter, folded."""
-        pieces: list[str] = []
-        for el in self.page.elements:
-            if self.in_main(el) and el.text:
-                pieces.append(el.text)
-            parent = el.getparent()
-            if el.tail and parent is not None and self.in_main(parent):
-                pieces.append(el.tail)
-        return folded(" ".join(pieces))
+        return folded("".join(piece for _, piece in self.main_pieces()))
+
+    @cached_property
+    def title_line(self) -> str:
+        """The line of the main matter that is the document's title, or begins it before a sign; "" for none.
+
+        Behind the sign stands the site's name. Where the page shows both sides, which is the site's is not known. A
+        link is none: it leads to another page.
+        """
+        title = one_line(next(map(_content, self.page.root.iter("title")), ""))
+        if len(title) > _LONGEST_TITLE:
+            return ""
+        signs = list(_PARTING_SIGNS.finditer(title))
+        begun = {folded(title), *(folded(title[: sign.start()]) for sign in signs)}
+        behind = {folded(title[sign.end() :]) for sign in signs}
+        lines = {folded(line): line for line in self._main_lines(linked=False) if len(line) <= 2 * len(title)}
+        shown = {folded(line) for line in self._main_lines(linked=True) if len(line) <= 2 * len(title)} - {""}
+        best = max(begun & lines.keys(), key=len, default="")
+        known = len(best) >= _TELLING and all(part in best for part in (begun | behind) & shown)
+        return one_line(lines[best]) if known else ""
+
+    def _main_lines(self, *, linked: bool) -> Sequence[str]:
+        """The lines of the main matter, with links or without."""
+        pieces = (piece for owner, piece in self.main_pieces() if owner < 0 or linked or not self.linked[owner])
+        return "".join(pieces).split(_PARTING)
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
@@ -186,7 +223,7 @@ def _named_apart(el: html.HtmlElement) -> bool:
         return True
     if el.tag in _WHOLE_TAGS:
         return False
-    return any(map(_is_apart, f"{el.get('class') or ''} {el.get('id') or ''}".split()))
+    return any(map(_is_apart, names_of(el).split()))
 
 
 @bounded_cache(8_000, longest=100)

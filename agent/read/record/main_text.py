@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import htmldate
 import trafilatura
+from lxml.html import HtmlElement
 
 from shoal.agent.read.record.main_matter import MainMatter
-from shoal.agent.read.words import folded, likeness_of_texts
+from shoal.agent.read.words import folded, likeness_of_texts, one_line
 
 _PARAGRAPH = 40
-"""Characters from which a paragraph counts as main text."""
+"""Characters from which a block's own text is a paragraph of a main text."""
 NEARLY = 0.8
 """Likeness from which two readings of a main text agree."""
 _WHOLLY = 0.97
 """Likeness from which no other reading is asked for."""
 _DEEPEST = 200
 """Levels of a tree: the library takes time by their square, and pages for people have 60."""
-_PARTS = ("p", "li", "h2", "h3", "h4", "blockquote", "pre")
+_PARAGRAPHS = ("p", "li", "dd", "blockquote", "pre")
+_BY_DISTANCE = (1.0, 0.6, 0.36)
+"""Weights of a paragraph for the blocks around it, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +112,33 @@ def read_stated_day(view: MainMatter) -> str:
 
 
 def _longest_text(view: MainMatter) -> str:
-    weights: Counter[int] = Counter()
-    page = view.page
-    for el in view.main_elements("p"):
-        length, parent = view.text_length(el), el.getparent()
-        if length <= _PARAGRAPH or parent is None:
-            continue
-        weights[page.number(parent)] += length
-        if parent.getparent() is not None:
-            weights[page.number(parent.getparent())] += int(length * 0.6)
+    """The text of the block that holds most paragraphs, those right in it first; a text of links is none.
+
+    A paragraph is any block with text of its own: many pages have no `p`. What an article holds is none of the blocks
+    around it, which hold others too.
+    """
+    weights = defaultdict[HtmlElement, float](float)
+    for el, length in _paragraphs(view).items():
+        around = el.iterancestors() if el.tag in _PARAGRAPHS else itertools.chain([el], el.iterancestors())
+        for holder, weight in zip(around, _BY_DISTANCE, strict=False):
+            weights[holder] += weight * length
+            if holder.tag == "article":
+                break
     if not weights:
         return ""
-    block = page.elements[max(weights, key=lambda number: weights[number])]
-    inside = set(block.iter())
-    return " ".join(
-        view.text(el)
-        for el in block.iter(*_PARTS)
-        if view.in_main(el)
-        and not any(above.tag in ("p", "li", "blockquote") and above in inside for above in el.iterancestors())
-    )
+    block = max(weights, key=lambda holder: weights[holder])
+    return one_line("".join(piece for _, piece in view.main_pieces(block)))
+
+
+def _paragraphs(view: MainMatter) -> Mapping[HtmlElement, int]:
+    """By block: the characters of its own text, without links and without the blocks in it; short ones left out."""
+    page, lengths = view.page, Counter[int]()
+    blocks = [0] * len(page.elements)
+    for number, el in enumerate(page.elements):
+        parent = el.getparent()
+        inline = parent is not None and not view.parts_lines(number)
+        blocks[number] = blocks[page.number(parent)] if inline else number
+    for number, piece in view.main_pieces():
+        if number >= 0 and not view.linked[number]:
+            lengths[blocks[number]] += len(piece.strip())
+    return {page.elements[number]: length for number, length in lengths.items() if length > _PARAGRAPH}

@@ -40,10 +40,14 @@ _TITLES = ("name", "headline")
 _GOOD = 0.85
 _NOT_SHOWN = 0.2
 """Share of a list's entries that a page shows by chance."""
+_ANOTHER = 0.5
+"""Likeness below which two long texts are not readings of one."""
 _ALIKE = 0.75
 """Likeness from which two texts are one entry."""
 _BYLINE = 100
 """Characters of a line that may say when a page was published."""
+_CODE = 5
+"""Characters of a code that an address holds by more than chance."""
 _TELLING = 3
 """Characters of a title that another one holds by more than chance."""
 
@@ -56,6 +60,7 @@ class Claim:
     witnesses: list[Witness] = field(default_factory=list)
     score: float = 0.0
     shown: bool = False  # the page's main matter shows it
+    in_address: bool = False  # the page's address holds it, a code
     in_passing: bool = False  # a day that the page shows within longer texts alone
 
     @property
@@ -188,14 +193,22 @@ def _days_of_moments(claims: Sequence[Claim], view: MainMatter) -> list[Claim]:
         _look_for_day(claim, view)
     best = next((claim for claim in alike if claim.shown and not claim.in_passing), best)
     others = alike if best.shown else [best]
-    return [best, *(claim for claim in claims if claim not in others)]
+    rivals = [claim for claim in claims if claim not in others]
+    if best.shown and not best.in_passing:
+        # What nobody sees, and the record's own data do not state, may be the day of a template or of another version.
+        rivals = [claim for claim in rivals if claim.kinds & _OF_RECORD or _is_shown_day(claim, view)]
+    return [best, *rivals]
+
+
+def _is_shown_day(claim: Claim, view: MainMatter) -> bool:
+    return day_is_shown(str(claim.value), view.visible_text.lower(), view.lang)
 
 
 def _look_for_day(claim: Claim, view: MainMatter) -> None:
     def shows(text: str) -> bool:
         return day_is_shown(str(claim.value), text.lower(), view.lang)
 
-    claim.shown = shows(view.visible_text)
+    claim.shown = _is_shown_day(claim, view)
     claim.in_passing = claim.shown and not any(shows(line) for line in view.visible_lines if len(line) <= _BYLINE)
 
 
@@ -209,6 +222,7 @@ def _score(claim: Claim, asked: Field, view: MainMatter, titles: Sequence[str], 
         return score
     text = folded(f"{claim.value:.2f}" if isinstance(claim.value, float) else str(claim.value))
     claim.shown = len(text) > 2 and text in view.main_folded
+    claim.in_address = claim.prop in CODES and len(text) >= _CODE and text in folded(view.page.url)
     if claim.is_title and "node" in claim.kinds and text and any(title.startswith(text) for title in titles):
         score += 2.0
     return score + 0.3 * claim.shown
@@ -321,9 +335,10 @@ def _sure_of_body(best: Claim, testimony: Testimony) -> tuple[Sureness, Reason]:
     if "main" not in best.kinds:
         return "weak", Reason.ONE_PLACE
     text, texts = str(best.value), testimony.texts
-    if likeness_of_texts(text, texts.longest) > NEARLY:
+    likeness = likeness_of_texts(text, texts.longest)
+    if likeness > NEARLY:
         return "likely", Reason.AGREED
-    if len(texts.longest) > len(text):  # the page shows a longer text beside it
+    if len(texts.longest) > len(text) and likeness < _ANOTHER:  # the page shows a longer text beside it
         return "weak", Reason.CONTRADICTED
     if likeness_of_texts(text, texts.strict) > NEARLY:
         return "likely", Reason.AGREED
@@ -340,7 +355,7 @@ def _sure_of_scalar(best: Claim, rivals: Sequence[Claim], strong: bool, asked: F
     kinds, prop, value = best.kinds, best.prop, best.value
     independent = kinds - {"main"} if "meta" in kinds else kinds
     checked = prop.startswith(("gtin", "isbn")) and has_check_digit(str(value))
-    support = len(independent) + best.shown + checked
+    support = len(independent) + best.shown + best.in_address + checked
     coded = prop in CODES or prop.startswith("gtin")
     stated = kinds - _READERS
     seen = Reason.BORNE_OUT if best.shown and stated else Reason.AGREED

@@ -51,7 +51,8 @@ def _agreed(by_places: FieldAnswer, settled: Settled) -> FieldAnswer:
     assert by_places.source is not None
     surer = min((settled.source, by_places.source), key=lambda each: SURENESS_ORDER.index(each.sureness))
     # Meta elements add the site's name to a title: the shown text is the value.
-    by_place = surer is by_places.source or (settled.claim.is_title and not settled.of_record)
+    good_place = by_places.source.sureness != "weak"
+    by_place = surer is by_places.source or (settled.claim.is_title and not settled.of_record and good_place)
     if isinstance(by_places.value, list) and isinstance(settled.claim.value, list):
         by_place = len(by_places.value) > len(settled.claim.value)  # the others hold several entries in one
     return FieldAnswer(by_places.value if by_place else settled.claim.value, surer)
@@ -75,13 +76,17 @@ def _names_record(place_source: FieldSource, settled: Settled) -> bool:
 def _outweighs(place_source: FieldSource, settled: Settled, asked: Field) -> bool:
     """True where what the other witnesses state counts against what the shown places state.
 
-    A number, or a yes, that people see counts for more than one in structured data, which may be stale. What those
-    witnesses leave in doubt counts against lists, and where they contradict each other.
+    A number, or a yes, that people see counts for more than one in structured data, which may be stale; so does a day
+    for more than one of a meta element. What those witnesses leave in doubt counts against lists, and where they
+    contradict each other.
     """
     if settled.claim.is_title and not _names_record(place_source, settled):
         return False
+    if settled.claim.in_address and not settled.claim.shown:  # people may see another code of the same thing
+        return False
     stale = settled.sureness != "certain" and not settled.claim.shown
-    if (asked.is_number or asked.kind == "boolean") and stale and place_source.confirmed:
+    seen_alone = asked.is_number or asked.kind == "boolean" or (asked.kind == "day" and not settled.of_record)
+    if seen_alone and stale and place_source.confirmed:
         return False
     if settled.sureness == "weak":
         contradicted = settled.why is Reason.CONTRADICTED and place_source.sureness != "certain"

@@ -70,6 +70,7 @@ def gather(view: MainMatter, fields: Sequence[Field]) -> Testimony:
     gatherer = _Gatherer(testimony, fields)
     gatherer.from_nodes(scored_nodes(fields, casting, types, nodes.typed))
     gatherer.from_metas()
+    gatherer.from_title()
     gatherer.from_main_text()
     return testimony
 
@@ -168,6 +169,14 @@ class _Gatherer:
                     value = self.testimony.casting.cast(content, asked, props[0])
                     self.add(asked.name, Witness(value, "meta", fitness, f"meta {name}", props[0]))
 
+    def from_title(self) -> None:
+        """The document's title, where the page shows it as a line."""
+        for asked in self.fields:
+            fitness = self.best_fit(asked, _TITLES)
+            if fitness >= _GOOD and asked.kind == "text":
+                title = self.testimony.view.title_line
+                self.add(asked.name, Witness(title, "meta", fitness, "title", "name"))
+
     # --- main text ------------------------------------------------------------------------------------
 
     def from_main_text(self) -> None:
@@ -196,6 +205,8 @@ class _Gatherer:
                 if fitness < 0.9 or (part == "text" and asked.name not in testimony.bodies):
                     continue
                 value = testimony.texts.text if part == "text" else testimony.casting.cast(text, asked, props[0])
+                if part == "title" and testimony.view.title_line:
+                    continue  # the reader guesses, and mostly takes the first heading
                 if part == "day" and isinstance(value, str) and testimony.view.dates_another_event(value):
                     continue
                 self.add(asked.name, Witness(value, "main", fitness, f"main text reader, {part}", props[0]))

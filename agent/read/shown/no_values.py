@@ -19,6 +19,8 @@ _CODES = ("sku", "gtin")
 """Concepts whose values have a figure, unless a label or a field of a form says that another text is one."""
 _LONGEST_FIGURE = 80
 """Characters under a heading that state one number: longer ones only mention some."""
+_HANDLE = re.compile(r"(?:^|\s)@\w")
+"""A person's name in a network: a link to it says "Follow @ada"."""
 _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
@@ -42,6 +44,8 @@ def is_no_value(
     if ("term",) in candidate.labels:  # what is explained may be a sign: ">>>", "--"
         return not text
     if is_placeholder(text):
+        return True
+    if prop.concept is not None and prop.concept.name == "author" and _HANDLE.search(text):
         return True
     of_code = prop.concept is not None and prop.concept.name in _CODES
     worded = candidate.how == "selector" or candidate.options or " " in text

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
 from shoal.agent.read.schema import PRICED, Property
-from shoal.agent.read.values.conversion import Raw
+from shoal.agent.read.values.conversion import Raw, without_bound
 from shoal.agent.read.values.phrases import (
     NEUTRAL_WORDS,
     QUALIFIER_WORDS,
@@ -21,6 +22,7 @@ from shoal.agent.read.values.phrases import (
     best_likeness,
     phrase,
 )
+from shoal.agent.read.values.text_values import money_bounds_in
 from shoal.agent.read.word_lists.concepts import CONCEPTS, LOOSE_SYNONYMS
 from shoal.agent.read.word_lists.labels import AROUND, NAMING_DATA, STRUCK_WORDS
 
@@ -56,6 +58,8 @@ _LOOKS = frozenset(phrase("color colour text bold large"))
 """Words at the end of a class name that say how a value looks: `price_color` names a price."""
 _AROUND_WORDS = frozenset(word for text in AROUND for word in phrase(text))
 _CONCEPT_WORDS = frozenset(word for concept in CONCEPTS for name in concept.names for word in phrase(name))
+_SITE = 3
+"""Characters of the parts of a host that are not its name."""
 _NAME_WORDS = 12
 """Words of a record's name that are looked for in ids and classes, and words of those."""
 
@@ -86,10 +90,20 @@ class ShownPlace(NamedTuple):
 def candidates_of(facts: Facts) -> list[ShownPlace]:
     """All candidates of a page, in no particular order."""
     own = _own_name(facts)
-    candidates = [_of_pair(pair, own) for pair in facts.pairs]
+    site = frozenset(part for part in (urlsplit(facts.url).hostname or "").split(".") if len(part) > _SITE)
+    candidates = [_without_site(_of_pair(pair, own), site) for pair in facts.pairs]
     candidates += [candidate for element in facts.named for candidate in _of_named(element, own)]
     candidates += _of_headings(facts)
     return _placed(candidates, facts)
+
+
+def _without_site(place: ShownPlace, site: frozenset[str]) -> ShownPlace:
+    """The place with the site's own name taken from its labels: "eBay item number" is an item number."""
+    labels = [
+        next((label[count:] for count in (1, 2) if len(label) > count and "".join(label[:count]) in site), label)
+        for label in place.labels
+    ]
+    return place._replace(labels=tuple(labels))
 
 
 def text_of_record(facts: Facts) -> str:
@@ -171,6 +185,8 @@ def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
     loose = _LOOSELY if concept and concept.kind == "text" and not _LOOSE_WORDS.isdisjoint(prop.phrases) else 1.0
     labels = _value_names(prop, candidate)
     own = max((best_likeness(prop.phrases, label) for label in labels), default=0.0)
+    if own < _CONCEPT and (whole := _of_whole_span(prop, candidate)):
+        own = _CONCEPT * max((best_likeness(whole, label) for label in labels), default=0.0)
     synonym = 0.0
     if concept and own < _CONCEPT:
         same = [label for label in labels if concept.kind != "text" or label not in _LOOSE_WORDS]
@@ -181,6 +197,13 @@ def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
             synonym = max(synonym, loose * _CONCEPT)
     called = prop.glossary.called(labels) if candidate.how in _LABELED and max(own, synonym) < _GLOSSARY else ""
     return Fit(_GLOSSARY, own=False, called=called) if called else Fit(max(own, synonym), own=own >= synonym)
+
+
+def _of_whole_span(prop: Property, candidate: ShownPlace) -> tuple[Phrase, ...]:
+    """Return what both ends of a span are called together: `salary` of a `salary_max`; () where no span stands."""
+    name = without_bound(prop.phrases[0])
+    of_end = bool(name) and name != prop.phrases[0] and bool(prop.types & {"number", "integer"})
+    return (name,) if of_end and money_bounds_in(candidate.raw.text) is not None else ()
 
 
 def _value_names(prop: Property, candidate: ShownPlace) -> Sequence[Phrase]:
@@ -340,6 +363,7 @@ def _of_headings(facts: Facts) -> Iterator[ShownPlace]:
         for headline in facts.headings
         if headline.visible and headline.region in ("", "header") and headline.text
     ]
+    own = [headline for headline in own if not _leads_home(headline.link, facts.url)] or own
     own.sort(key=lambda headline: (headline.region != "", headline.level, headline.order))
     top = [headline for headline in own if headline.level == own[0].level][:3] if own else []
     for place, heading in enumerate(top):
@@ -352,6 +376,12 @@ def _of_headings(facts: Facts) -> Iterator[ShownPlace]:
             order=heading.order,
             level=heading.level,
         )
+
+
+def _leads_home(link: str, url: str) -> bool:
+    """True for the link of a site's name on a page below the site's first one."""
+    to, here = urlsplit(link), urlsplit(url)
+    return to.netloc == here.netloc and len(to.path) <= 1 < len(here.path)
 
 
 def _of_link(block: Facts, named: Sequence[NamedElement]) -> Iterator[ShownPlace]:

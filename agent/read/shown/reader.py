@@ -46,6 +46,8 @@ from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
 _SECTION = 1.0  # an id that names the field, its value shown in the same section
 _CLOSE = 0.03  # scores nearer than this are equal
 _LONG_ENTRY = 20  # characters of an entry that another one holds by more than chance
+_ROUNDED = 0.5
+"""Difference of a rating in stars from the one in figures."""
 _MOST_WORDS = 4
 """Words of an entry between commas: longer ones are parts of a sentence."""
 _BETWEEN = (";", "·", r"\|", r",(?!\d)|(?<!\d),")
@@ -99,6 +101,8 @@ class FieldReader:
         if self._stated_empty(prop, scored):
             return FieldAnswer()
         by_page = _without_unit(prop, self._stated_answer(prop, scored), scored)
+        if prop.concept is not None and prop.concept.kind == "rating":
+            by_page = _stars_in_doubt(by_page, scored)
         return with_fetched(by_page, prop, self.fetched, self.shown, self.reading) if self.fetched else by_page
 
     def _stated_answer(self, prop: Property, scored: Sequence[Scored]) -> FieldAnswer:
@@ -215,6 +219,10 @@ class FieldReader:
         names = prop.phrases + (tuple(phrase(n) for n in prop.concept.names) if prop.concept else ())
         return any(words <= set(name) for name in names)
 
+    def _is_heading(self, line: str) -> bool:
+        """True for a heading: the number behind its word is that of a part, "Quote 12"."""
+        return self.facts is not None and any(heading.text == line for heading in self.facts.headings)
+
     def _speaks(self, prop: Property, kind: str, line: str) -> bool:
         if kind == "availability":
             return stock_line(line) is not None
@@ -230,8 +238,23 @@ class FieldReader:
             return any(set(name) <= words for name in names if name)
         if prop.types == {"string"} and not prop.format and kind in ("text", "gtin") and len(line) <= 60:
             rest = without_label(Raw(line), prop).text
-            return rest != line and len(rest.split()) == 1 and any(sign.isdigit() for sign in rest)
+            code = rest != line and len(rest.split()) == 1 and any(sign.isdigit() for sign in rest)
+            return code and not (rest.isdecimal() and self._is_heading(line))
         return False
+
+
+def _stars_in_doubt(given: FieldAnswer, scored: Sequence[Scored]) -> FieldAnswer:
+    """A rating of drawn stars is weak where figures that people read state another one: a hotel has its class."""
+    if given.source is None or not isinstance(given.value, int | float):
+        return given
+    drawn = [each.candidate.raw.text for each in scored if each.candidate.where == given.source.where]
+    read = [each.value for each in scored if each.candidate.visible and re.search(r"\d", each.candidate.raw.text)]
+    figures = [value for value in read if isinstance(value, int | float)]
+    if re.search(r"\d", "".join(drawn or [given.source.where])) or not figures:
+        return given
+    if any(abs(given.value - figure) <= _ROUNDED for figure in figures):
+        return given
+    return replace(given, source=replace(given.source, confirmed=False, sureness="weak", why=Reason.AMBIGUOUS))
 
 
 def _holds_another(value: Json, values: Sequence[Json]) -> bool:

@@ -10,7 +10,7 @@ from shoal.agent.read.schema import Property
 from shoal.agent.read.values.currencies import currency_codes, read_currency
 from shoal.agent.read.values.dates import read_date
 from shoal.agent.read.values.numbers import read_number, read_price, read_rating
-from shoal.agent.read.values.phrases import phrase, squash
+from shoal.agent.read.values.phrases import Phrase, phrase, squash
 from shoal.agent.read.values.quantities import read_quantity, states_no_unit
 from shoal.agent.read.values.stock import read_stock
 from shoal.agent.read.values.text_values import money_bounds_in
@@ -73,6 +73,13 @@ def convert(prop: Property, raw: Raw, reading: ValueHints, beside: str = "") -> 
 
 _LEAST, _MOST = frozenset({"min", "minimum", "low", "lowest"}), frozenset({"max", "maximum", "high", "highest"})
 """Words of names for the ends of a span."""
+
+
+def without_bound(name: Phrase) -> Phrase:
+    """The words of a name without those for the end of a span."""
+    return tuple(word for word in name if word not in _LEAST | _MOST)
+
+
 _WORDS = frozenset({"all", "top", "cup"})
 """Words of names that are codes of currencies as well."""
 

@@ -171,9 +171,42 @@ class TestAValueOfAnotherPlace:
         notes = "Serves one. Blend in 1 cup of frozen berries, and add some honey to bear out their sweetness."
         assert record_of(soup(f"<div><h3>Notes</h3><p>{notes}</p></div>"), rating=NUMBER).value == {}
 
+    def test_a_label_may_have_the_sites_name_in_front(self) -> None:
+        shown = "<div>Site item number:</div><div id=descItemNumber>302474151804</div>"
+        assert record_of(f"<h1>Blue mug</h1><div>{shown}</div>", sku=TEXT).value == {"sku": "302474151804"}
+
+    @pytest.mark.parametrize(("code", "given"), [("pages/1", True), ("88123-4", False)])
+    def test_a_code_that_the_page_does_not_show_is_borne_out_by_its_address(self, code: str, given: bool) -> None:
+        assert ("sku" in record_of(soup("", **{"@type": "Product", "sku": code}), name=TEXT, sku=TEXT).value) == given
+
+    def test_a_shown_code_is_the_value_beside_one_of_the_address(self) -> None:
+        page = soup("<p>Item number: 88123-4</p>", **{"@type": "Product", "sku": "pages/1"})
+        assert record_of(page, name=TEXT, sku=TEXT).value["sku"] == "88123-4"
+
     def test_a_makers_number_is_not_the_shops(self) -> None:
         rows = "<tr><th>Model number</th><td>QB737</td></tr><tr><th>Item number</th><td>8812-3</td></tr>"
         assert record_of(f"<h1>Blue mug</h1><table>{rows}</table>", sku=TEXT).value == {"sku": "8812-3"}
+
+    def test_the_number_of_a_heading_is_no_text(self) -> None:
+        page = "<title>Quote 12</title><h1>Quote 12</h1><p>The night train left at ten.</p>"
+        assert record_of(page, quote=TEXT).value == {}
+        assert record_of("<h1>Version 3.11</h1><p>The night train.</p>", version=TEXT).value == {"version": "3.11"}
+
+    def test_the_class_of_a_hotel_in_stars_is_not_the_rating_in_figures(self) -> None:
+        stars = "<div class=stars aria-label='4 stars'>★★★★</div>"
+        assert record_of(f"<h1>Sun</h1>{stars}<p>Guest rating: 8.6</p>", rating=NUMBER).value == {}
+        assert record_of(f"<h1>Sun</h1>{stars}<p>Rating: 4.4</p>", rating=NUMBER).value == {"rating": 4.4}
+        assert record_of(f"<h1>Sun</h1>{stars}", rating=NUMBER).value == {"rating": 4}
+
+    @pytest.mark.parametrize("number", ["<span>#123</span>", "<a href=/n/123>(#123)</a>"])
+    def test_a_number_behind_a_heading_is_no_part_of_it(self, number: str) -> None:
+        page = f"<h1><bdi>Wheel falls off</bdi> {number}</h1><p>Opened by Ann</p>"
+        assert record_of(page, title=TEXT).value == {"title": "Wheel falls off"}
+        assert record_of("<h1>Symphony #5</h1>", title=TEXT).value == {"title": "Symphony #5"}
+
+    def test_who_is_followed_in_a_network_is_no_author(self) -> None:
+        byline = "<p class=author-byline>By <a href=/ada>Ada Quill</a></p><p class=authors>Follow @adaquill</p>"
+        assert record_of(f"<h1>Night trains</h1>{byline}", author=TEXT).value == {"author": "Ada Quill"}
 
     def test_a_price_of_nothing_in_a_control_is_none(self) -> None:
         form = '<form><input name="price" value="0"><input name="amount" value="1"></form>'
@@ -218,6 +251,30 @@ class TestAValueOfAnotherPlace:
         page = "<h1>Blue mug</h1><table><tr><th>Weight (kg)</th><td>1.2</td></tr></table>"
         asked = {"type": "number", "description": "in grams"}
         assert record_of(page, weight=asked).value == {"weight": 1200}
+
+
+class TestASpan:
+    @pytest.mark.parametrize("pay", ["£50k-60k", "£50,000 - £60,000", "50.000 – 60.000 €"])
+    @pytest.mark.parametrize("line", ["<p class=salary>{}</p>", "<dl><dt>Salary<dd>{}</dl>"])
+    def test_states_both_its_ends(self, line: str, pay: str) -> None:
+        page = f"<h1>Engineer</h1>{line.format(pay)}"
+        assert record_of(page, salary_min=NUMBER, salary_max=NUMBER).value == {"salary_min": 50000, "salary_max": 60000}
+
+    def test_is_no_single_amount(self) -> None:
+        assert record_of("<h1>Engineer</h1><p>Salary: £50,000</p>", salary_max=NUMBER).value == {}
+
+
+class TestAQuotation:
+    @pytest.mark.parametrize(
+        ("shown", "author"),
+        [
+            ("<blockquote>We left at ten. <footer>— <cite>Ada Quill</cite></footer></blockquote>", "Ada Quill"),
+            ("<figure><blockquote>We left.</blockquote><figcaption><cite>Ada</cite></figcaption></figure>", "Ada"),
+            ("<p>We left at ten, as <cite>The Night Train</cite> says.</p>", None),
+        ],
+    )
+    def test_names_its_author_and_a_work_is_none(self, shown: str, author: str | None) -> None:
+        assert record_of(f"<h1>Trains</h1>{shown}", author=TEXT).value.get("author") == author
 
 
 class TestALongText:

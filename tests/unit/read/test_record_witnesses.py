@@ -25,6 +25,9 @@ OTHERS = "".join(
     for what in ("sheep", "goats", "mills", "bees", "wells", "barns")
 )
 
+LINES = STORY.replace("<p>", "").replace("</p>", "<br><br>")
+NAMES = ", ".join(f"<a href=/reader/{n}>Reader of trains {n}</a>" for n in range(60))
+
 
 def page_of(*nodes: object, shown: str) -> str:
     stated = "".join(f'<script type="application/ld+json">{json.dumps(node)}</script>' for node in nodes)
@@ -40,6 +43,20 @@ class TestAMainText:
         body = record_of(page, title=TEXT, body=TEXT).value["body"]
         assert body.startswith("The night train left the coast") and "the lamps had been" not in body[:200]
         assert "ookies" not in body and "Another tale" not in body
+
+    @pytest.mark.parametrize(
+        "shown",
+        [
+            f"<div id=story>{LINES}</div>",
+            f"<article>{STORY}</article><p>{NAMES}</p>",
+            f"<article>{STORY}</article><div>{3 * f'<article><h2>Tales</h2>{OTHERS}</article>'}</div>",
+        ],
+        ids=["lines without paragraphs", "names of readers beside it", "other articles below it"],
+    )
+    def test_is_given_where_the_page_shows_no_longer_one(self, shown: str) -> None:
+        body = record_of(page_of(shown=f"<div><h1>Night trains</h1>{shown}</div>"), title=TEXT, body=TEXT).value["body"]
+        assert "The night train left the coast" in body and "the lamps had been" in body
+        assert "Another tale" not in body
 
 
 class TestADay:
@@ -67,6 +84,38 @@ class TestADay:
         page = self.article("<p class=byline-day>March 3, 2016</p>", datePublished="2016-03-09T02:10:00Z")
         page = page.replace("<head>", '<head><meta name="dc.date.issued" content="2016-03-03">')
         assert "date" not in record_of(page, title=TEXT, date=DAY, body=TEXT).value
+
+    @pytest.mark.parametrize(
+        "page",
+        [
+            '<meta name="dcterms.date" content="2015-12-20"><article><h1>Night trains</h1><i class=date>27.01.2016</i>',
+            '<meta name="dcterms.date" content="2015-12-20"><article><h1>Night trains</h1><p>January 27, 2016</p>'
+            """<script type="application/ld+json">{"@type": "Article", "headline": "Night trains",
+            "datePublished": "2016-01-27"}</script>""",
+        ],
+        ids=["a place", "structured data"],
+    )
+    def test_that_people_see_outweighs_one_of_a_meta_element_that_they_do_not(self, page: str) -> None:
+        record = record_of(f"<html lang=en>{page}{STORY}</article>", title=TEXT, date=DAY, body=TEXT)
+        assert (record.value["date"], record.sources["date"].sureness) == ("2016-01-27", "likely")
+
+
+class TestATitle:
+    @pytest.mark.parametrize(
+        ("title", "shown", "name"),
+        [
+            ("Night trains", "<h1>Health of trains</h1><h2>Night trains</h2>", "Night trains"),
+            ("Night trains_Travel_Paper", "<div class=big>Night trains</div>", "Night trains"),
+            ("Paper | Night trains", "<h1><a href=/>Paper</a></h1><h2>Night trains</h2>", "Night trains"),
+            ("Night trains | The Paper", "<p>Night trains</p><p>The Paper</p>", None),
+            ("Night trains | The Paper", "<p><a href=/other>Night trains</a></p><p>The Paper</p>", None),
+            ("Trains | The Paper", "<p>Trains</p><p>The Paper</p>", None),
+        ],
+        ids=["another heading above", "no heading", "the site first", "both sides shown", "a link", "a short name"],
+    )
+    def test_is_the_line_that_the_documents_title_says(self, title: str, shown: str, name: str | None) -> None:
+        page = f"<html lang=en><head><title>{title}</title></head><body>{shown}<article>{STORY}</article>"
+        assert record_of(page, title=TEXT, body=TEXT).value.get("title") == name
 
 
 class TestVariants:

@@ -9,11 +9,11 @@ from lxml.html import HtmlElement
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
 from shoal.agent.policies.policy import Extraction
+from shoal.agent.read.facts.tables import is_cell
 from shoal.agent.read.field import Field
 from shoal.agent.read.grounding.claims import stated_count, texts_of
 from shoal.agent.read.grounding.part_claims import failure_line
 from shoal.agent.read.lists.column import Column
-from shoal.agent.read.lists.elements import is_cell
 from shoal.agent.read.lists.fields import ListField
 from shoal.agent.read.lists.pieces import Piece, joined
 from shoal.agent.read.lists.records import NO_LIST, ListReading, ListRecord, read_list
