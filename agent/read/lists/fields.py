@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -280,6 +280,16 @@ class ListField:
         return total
 
 
+def loosely(fields: Sequence[ListField]) -> list[ListField]:
+    """The fields, with the first one as what the records are called where it is a text of no other kind."""
+    return [replace(asked, loose=True, leads=not place and asked.kind == "short") for place, asked in enumerate(fields)]
+
+
+def with_numbered_names(fields: Sequence[ListField]) -> list[ListField]:
+    """The fields, with names that may differ by a number alone: "Lot 12"."""
+    return [replace(asked, numbered_names=True) for asked in fields]
+
+
 def _is_preset(column: Column) -> bool:
     """True for what all records' inputs hold: "1" of each thing to order says nothing of the things."""
     control = next(column.first.el.iter("input"), None) if column.first is not None else None
@@ -417,8 +427,12 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     steps = column.first.path[-4:] if column.first is not None else ()
     strong = any(step.split(".")[0] in _HEADINGS for step in steps)
     called = asked.is_called(column)
-    if column.count > 2 and (not called or column.names) and len(set(column.texts)) == 1:
-        return 0.0  # a heading, or a term, that all records share
+    if (
+        (column.count > 2 or column.source[-1] == "head")
+        and (not called or column.names)
+        and len(set(column.texts)) == 1
+    ):
+        return 0.0  # a heading, a term, or the "Lot" of numbered lots, that all records share
     numbered = asked.numbered_names and column.words >= 1
     differ = column.distinct if numbered else column.distinct_letters
     score = 0.25 + 0.6 * (1.0 if called else min(1.0, 1.5 * differ)) + 0.35 * linked + 0.2 * strong

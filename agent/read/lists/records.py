@@ -19,7 +19,7 @@ from shoal.agent.read.lists.columns import columns_of
 from shoal.agent.read.lists.day_order import days_of
 from shoal.agent.read.lists.elements import classes_of, step_of
 from shoal.agent.read.lists.empty_page import message_above
-from shoal.agent.read.lists.fields import ListField
+from shoal.agent.read.lists.fields import ListField, loosely, with_numbered_names
 from shoal.agent.read.lists.pieces import HeadingSpan, PagePieces, Piece
 from shoal.agent.read.lists.runs import Run, Span, find_runs
 from shoal.agent.read.lists.words import split_words
@@ -105,11 +105,13 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
     runs = find_runs(pieces, [split_words(asked.name) for asked in fields])
     tried = _ranked(runs, fields)
     if not tried:
-        fields = _loosely(fields)
+        fields = loosely(fields)
         tried = _ranked(runs, fields)
-    if not tried:
-        fields = [replace(asked, numbered_names=True) for asked in fields]
-        tried = _ranked(runs, fields)
+    if not tried or len(tried[0].run.spans) == 2:  # two parts are a list, or two columns of one
+        numbered = with_numbered_names(fields)
+        again = _ranked(runs, numbered)
+        if again and (not tried or again[0].score > tried[0].score):
+            fields, tried = numbered, again
     if not tried:
         return ListReading(left_out=NO_LIST)
     if other := _other_matter(tried[0]):
@@ -119,15 +121,19 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
     best = _under_own_headings(_gone_on(_best_in_full(tried, fields), tried, fields), fields)
     if message := message_above(best.run):
         return ListReading(left_out=_INSTEAD.format(message))
-    led = _loosely(fields)
+    led = loosely(fields)
     if led[0].leads and led[0].name not in best.taken.columns:
         best = _try(best.run, led) or best
+    best = _with_numbered_names(best, fields)
     return _settle(best, fields, runs, _beside(best, tried, fields))
 
 
-def _loosely(fields: Sequence[ListField]) -> list[ListField]:
-    """The fields, with the first one as what the records are called where it is a text of no other kind."""
-    return [replace(asked, loose=True, leads=not place and asked.kind == "short") for place, asked in enumerate(fields)]
+def _with_numbered_names(best: _Trial, fields: Sequence[ListField]) -> _Trial:
+    """The trial with names that differ by a number alone, "Lot 12", where its run has no others; all else as it is."""
+    if all(asked.kind != "name" or asked.name in best.taken.columns for asked in fields):
+        return best
+    again = _try(best.run, with_numbered_names(fields))
+    return again if again is not None and best.places().items() < again.places().items() else best
 
 
 def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:

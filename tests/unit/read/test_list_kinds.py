@@ -442,3 +442,14 @@ def test_who_says_something_stands_before_the_word():
     )
     found = rows(list_of(f"<ol>{page}</ol>", author=TEXT, text=TEXT))
     assert [row["author"] for row in found] == [f"{name} Lee" for name in NAMES]
+
+
+@pytest.mark.parametrize("lengths", [[30], [15, 15], [11, 19]])
+@pytest.mark.parametrize("asked", [{"name": TEXT}, {"title": TEXT, "url": ADDRESS}], ids=["name", "title"])
+def test_names_that_differ_by_a_number_alone(asked: dict[str, object], lengths: list[int]) -> None:
+    """Two columns of numbered lots were two records called "Lot", and the title of a list of them was missing."""
+    lots = [f"<li class=card><h3><a href=/{n}>Lot {n}</a></h3><p class=price>€{n}.50" for n in range(1, 31)]
+    columns = [f"<ul class=lots>{''.join(lots.pop(0) for _ in range(length))}</ul>" for length in lengths]
+    found = rows(list_of(f"<h1>Lots</h1><div>{''.join(columns)}</div>", **asked, price=NUMBER))
+    assert [row[next(iter(asked))] for row in found] == [f"Lot {n}" for n in range(1, 31)]
+    assert found[2]["price"] == "€3.50"
