@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,6 +50,7 @@ _WITHIN_LINES = 0.6
 """Loss of records that begin amid lines."""
 _ALL_HEADS = 0.4
 """Gain of a table whose headers are all names of fields, or that share of it that are."""
+_NUMBERED = re.compile(r"[^\d:]{2,40}\d{1,6}")
 _SAFE = 0.5
 """The lead from which a column's values are certain."""
 
@@ -129,11 +131,14 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
 
 
 def _with_numbered_names(best: _Trial, fields: Sequence[ListField]) -> _Trial:
-    """The trial with names that differ by a number alone, "Lot 12", where its run has no others; all else as it is."""
+    """The trial with names such as "Lot 12" where its run has no others; all else as it is."""
     if all(asked.kind != "name" or asked.name in best.taken.columns for asked in fields):
         return best
     again = _try(best.run, with_numbered_names(fields))
-    return again if again is not None and best.places().items() < again.places().items() else best
+    if again is None or not best.places().items() < again.places().items():
+        return best
+    new = [again.columns[place] for name, place in again.taken.columns.items() if name not in best.taken.columns]
+    return again if all(_NUMBERED.fullmatch(text) for column in new for text in column.texts) else best
 
 
 def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:

@@ -29,7 +29,7 @@ _WHOLE_TAGS = frozenset({"html", "body", "main", "article"})
 _INLINE = m.LAYOUTS.index("inline")
 _PARTING = "\x1e"
 """Separator of the texts of blocks: white space to all that reads a line."""
-_PARTING_SIGNS = re.compile(r"\s*[|_·»«—–]+\s*|\s+-+\s+")
+_PARTING_SIGNS = re.compile(r" ?[|_·»«—–]+ ?| -+ ")
 _LONGEST_TITLE = 500
 _TELLING = 7
 """Characters of a line that is in a title by more than chance."""
