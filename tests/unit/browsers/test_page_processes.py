@@ -50,6 +50,12 @@ def wait_until(met: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def wait_until_still(process: psutil.Process) -> None:
+    """Waits until a program that was started has come to its wait: a while passes in which it takes no time."""
+    used: list[float] = []
+    wait_until(lambda: used.append(sum(process.cpu_times()[:2])) or used[-25:] == [used[-1]] * 25)  # type: ignore[func-returns-value]
+
+
 def child(root: psutil.Process, code: str) -> psutil.Process:
     return next(one for one in root.children() if code in one.cmdline())
 
@@ -70,6 +76,7 @@ def test_a_page_that_computes_without_a_pause_stands_back_once(browser: Start) -
     root = browser((_BUSY, "--type=renderer"), (_QUIET, "--type=renderer"), (_BUSY, "--type=gpu-process"))
     pages = PageProcesses(ProcessTree(root))
     busy, quiet = child(root, _BUSY), child(root, _QUIET)
+    wait_until_still(quiet)
     before = busy.nice()
     pages.look(1 << 40, 0.0)
     for n in range(1, 6):  # each look finds more CPU time than there was time on this clock
