@@ -118,8 +118,6 @@ async def select_in_widget(on: ActionContext, element: Any, target: ActionTarget
             choice, labels = await _choice(on, target.bid, item)
         if choice is None:
             raise ElementNotUsable(f"there is no option {_option_text(item)}; there are: {_listed(labels)}")
-        if (await on.target(choice, again=True)).disabled:
-            raise ElementNotUsable(f"the option {item!r} is disabled")
         label = labels[item] if isinstance(item, int) and item < len(labels) else str(item)
         await _take(on, target.bid, choice, label)
 
@@ -165,15 +163,18 @@ async def _take(on: ActionContext, bid: str, choice: str, label: str) -> None:
     A list may be drawn anew meanwhile: then it is looked for again.
 
     Raises:
-        ElementNotUsable: the field does not take it.
+        ElementNotUsable: the option is disabled, or the field does not take it.
         ElementMissing, ActionTimeout: the option cannot be clicked.
     """
-    if (await on.target(choice, again=True)).held:
-        return
     await on.before_choosing(bid)
     ends = time.monotonic() + _SUGGEST_S
     while True:
         try:
+            option = await on.target(choice, again=True)
+            if option.held:
+                return
+            if option.disabled:
+                raise ElementNotUsable(f"the option {label!r} is disabled")
             await _click(on, choice)
             break
         except (ElementMissing, ActionTimeout):
