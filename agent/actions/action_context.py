@@ -25,7 +25,7 @@ class ActionTarget:
     value: str | None  # value or checked state, None where there is none
     editable: bool  # contenteditable
     disabled: bool
-    held: bool  # it is chosen already, where another click would undo that
+    selected: bool  # it is chosen already, where another click would undo that
     readonly: bool
     label: bool  # it is styled away, and a label takes the clicks for it
     spot: tuple[float, float] | None  # of an area: where it lies on its picture, which takes the clicks for it

@@ -1561,7 +1561,7 @@ globalThis.shoalWalker ??= (() => {
       options: element?.tagName === 'SELECT' ? choosable(element) : undefined,
       keys: !!(element && handling.get(element) & KEYS), suggests: !!element && suggests(element), chooses: !!element && shoalChooses(element),
       open: !!(id && element) && open(element), expanded: element?.getAttribute('aria-expanded') ?? null, forced: isForced(element), file: !!element?.closest('a[download]'), readonly: !!element?.readOnly,
-      held: !!element?.matches?.('[aria-checked=true], [aria-multiselectable=true] [aria-selected=true]'),
+      selected: !!element?.matches?.('[aria-checked=true], [aria-multiselectable=true] [aria-selected=true]'),
       editable: !!element?.isContentEditable, disabled: !!element?.matches?.(':disabled, [aria-disabled=true]'),
       spot: element?.tagName === 'AREA' ? spotOf(element) : null,
       // Styled away, with a label that can be clicked in its place.

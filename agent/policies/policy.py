@@ -98,6 +98,11 @@ class SessionState:
         return asked and self.spec.extract is None and self.item is None
 
     @property
+    def has_acted(self) -> bool:
+        """Return whether the page that is open may be one that actions led to: its address may lead elsewhere."""
+        return any(step.results for task in self.history for step in task.steps)
+
+    @property
     def answered(self) -> bool:
         """Return whether a finished task has an answer."""
         return any(isinstance(task.result, str) and task.result for task in self.history)
@@ -118,6 +123,11 @@ class Extraction:
     unproven: tuple[str, ...] = ()  # fields whose value was dropped, because the page does not say it
     prompt: str | None = None  # prompt and reply as text, kept as an artifact when a model was asked
     valid: bool = False  # the policy has held its one record to the job's schema
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether the page holds more than was read of it, whatever other pages hold."""
+        return not self.complete and (self.shown is None or self.shown <= len(self.records))
 
 
 class Policy(Protocol):

@@ -171,7 +171,7 @@ async def _take(on: ActionContext, bid: str, choice: str, label: str) -> None:
     while True:
         try:
             option = await on.target(choice, again=True)
-            if option.held:
+            if option.selected:
                 return
             if option.disabled:
                 raise ElementNotUsable(f"the option {label!r} is disabled")

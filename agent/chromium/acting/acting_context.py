@@ -294,7 +294,7 @@ class ActingContext:
         with uncounted(look), contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.options.action_timeout_s + _GRACE_S):
                 return await self._readiness.come(lambda: self.tab, self.options.action_timeout_s)
-        return "its scripts let nobody look at it"
+        return "scripts without a pause"
 
     async def locate(self, selectors: Sequence[str], hosts: Sequence[str] = ()) -> Sequence[str | None]:
         async with self.limits.looking(self.options.look_s, "looking for elements"):

@@ -186,7 +186,7 @@ class ChromiumActionContext:
             value=state["value"],
             editable=state["editable"],
             disabled=state["disabled"],
-            held=state["held"],
+            selected=state["selected"],
             readonly=state["readonly"],
             label=state["label"],
             spot=(state["spot"][0], state["spot"][1]) if state["spot"] else None,

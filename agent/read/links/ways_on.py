@@ -40,7 +40,7 @@ class ListControl:
     tip: str
     names: str  # classes and id
     rel: str
-    sends: bool  # it sends a form by POST
+    sends: str  # the method by which it sends a form: "post" or "get"; "" where it sends none
     disabled: bool
     visible: bool
     place: str = ""  # selector of a button in a pager; "" for a link, and for buttons elsewhere
@@ -154,14 +154,16 @@ class WaysOn:
             return True
         return any(_DISABLED.search(el.get("class") or "") for el in (target, _entry_of(target)))
 
-    def _sends(self, target: HtmlElement) -> bool:
+    def _sends(self, target: HtmlElement) -> str:
         kind = (target.get("type") or ("submit" if target.tag == "button" else "")).lower()
         if target.tag not in ("button", "input") or kind not in ("submit", "image"):
-            return False
+            return ""
         owner = target.get("form")
         forms = target.iterancestors("form") if owner is None else self._page.root.iterfind(f".//form[@id='{owner}']")
         form = next(iter(forms), None)
-        return form is not None and (form.get("method") or "").lower() == "post"
+        if form is None:
+            return ""
+        return "post" if (form.get("method") or "").lower() == "post" else "get"
 
     def _place(self, target: HtmlElement) -> str:
         """The way to an element by its place: one of many that no name tells apart. "" in a shadow tree."""

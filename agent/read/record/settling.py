@@ -195,7 +195,7 @@ def _days_of_moments(claims: Sequence[Claim], view: MainMatter) -> list[Claim]:
     others = alike if best.shown else [best]
     rivals = [claim for claim in claims if claim not in others]
     if best.shown and not best.in_passing:
-        # What nobody sees, and the record's own data do not state, may be the day of a template or of another version.
+        # A hidden day that the record's own data do not state may be that of a template or of another version.
         rivals = [claim for claim in rivals if claim.kinds & _OF_RECORD or _is_shown_day(claim, view)]
     return [best, *rivals]
 

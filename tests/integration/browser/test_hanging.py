@@ -96,12 +96,13 @@ async def test_a_page_that_hangs_alone_is_told_as_such(site: Site, monkeypatch: 
         await browser.close()
 
 
+async def never(*_: object) -> None:
+    await asyncio.Event().wait()
+
+
 async def test_a_look_that_is_slow_on_a_page_that_is_well_is_told_as_such(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def never(*_: object) -> None:
-        await asyncio.Event().wait()
-
     browser = await launch()
     try:
         context = await browser.new_context(ContextOptions(action_timeout_s=1.0))
@@ -121,17 +122,13 @@ async def test_a_page_that_is_never_ready_is_looked_at_all_the_same(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wait for it is none of the look's time."""
-
-    async def never(*_: object) -> None:
-        await asyncio.Event().wait()
-
     browser = await launch()
     try:
         context = await browser.new_context(ContextOptions(action_timeout_s=1.0, look_timeout_s=PATIENCE_S))
         await context.goto(f"{site.url}/second")
         monkeypatch.setattr(Readiness, "come", never)
         async with asyncio.timeout(PATIENCE_S):
-            assert (await context.observe()).in_progress == "its scripts let nobody look at it"
+            assert (await context.observe()).in_progress == "scripts without a pause"
     finally:
         await browser.close()
 

@@ -11,6 +11,8 @@ from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.policies.policy import Extraction, SessionState
 from shoal.agent.policies.rules.policy import RulesPolicy
 from shoal.agent.spec import JobSpec
+from shoal.agent.status import Status
+from shoal.agent.types import Action, ActionResult, Step, Task
 from tests.integration.rules.conftest import Sessions
 from tests.priced_parts import PARTS, SCHEMA, parts_table
 
@@ -41,10 +43,10 @@ def frame(address: str, width: int = 800, height: int = 600) -> str:
     return f'<iframe src="{address}" width={width} height={height}></iframe>'
 
 
-async def read(page: Context, url: str, **job: str) -> Extraction:
+async def read(page: Context, url: str, history: tuple[Task, ...] = (), **job: str) -> Extraction:
     await page.goto(url)
     spec = JobSpec.model_validate({"url": url, "extract": {"schema": SCHEMA}, **job})
-    return await RulesPolicy().extract(SessionState(spec=spec, loop=None, item=None, page=page))
+    return await RulesPolicy().extract(SessionState(spec=spec, loop=None, item=None, page=page, history=history))
 
 
 async def collect(page: Context, url: str, select: str, **loop: object) -> tuple[list[str], str]:
@@ -66,6 +68,36 @@ async def test_a_table_in_a_frame_is_read_with_its_further_pages_and_named_by_it
     found = await read(page, f"{site.url}/page")
     assert [record.url for record in found.records] == [f"{other}/board"] * 3 + [f"{other}/board-2"] * 2
     assert found.complete
+
+
+@pytest.mark.parametrize(("width", "height"), [(300, 250), (336, 280), (300, 600), (970, 250), (320, 480), (728, 90)])
+async def test_a_frame_of_an_advert_s_size_is_not_opened(page: Context, site: Site, width: int, height: int) -> None:
+    site.pages["/advert"] = f"{_HEAD}{parts_table(PARTS[5:8])}"
+    site.pages["/page"] = around(frame("/advert", width, height))
+    found = await read(page, f"{site.url}/page")
+    assert not found.records and "/advert" not in found.why
+
+
+@pytest.mark.parametrize("style", ["display:none", "visibility:hidden", "position:absolute;left:-5000px"])
+async def test_a_frame_that_is_not_shown_is_not_opened(page: Context, site: Site, style: str) -> None:
+    site.pages["/board"] = f"{_HEAD}{parts_table(PARTS[:3])}"
+    site.pages["/page"] = around(f'<iframe src="/board" width=900 height=700 style="{style}"></iframe>')
+    found = await read(page, f"{site.url}/page")
+    assert not found.records and "/board" not in found.why
+
+
+async def test_a_page_that_actions_led_to_is_not_left(page: Context, site: Site) -> None:
+    """What a search or a sent form shows may not be there again under its address."""
+    site.pages["/board"] = f"{_HEAD}{parts_table(PARTS[:3])}"
+    site.pages["/page"] = around(frame("/board"))
+    site.pages["/list"] = around(f"<h1>Parts</h1>{parts_table(PARTS[:3])}<a href=/further rel=next>Next</a>", body="")
+    done = Task("navigate", "search", Status.COMPLETED, steps=(Step(0, "", "", (ActionResult(Action("click", {})),)),))
+    found = await read(page, f"{site.url}/page", history=(done,))
+    assert not found.records and page.url == f"{site.url}/page"
+    found = await read(page, f"{site.url}/list", history=(done,))
+    assert (len(found.records), found.complete) == (3, False)
+    assert "/further, the next page, was not looked at" in found.why
+    assert site.requests.count("/further") == 0
 
 
 async def test_a_list_of_the_page_itself_goes_before_that_of_a_frame(page: Context, site: Site) -> None:
@@ -102,6 +134,20 @@ async def test_links_in_a_frame_are_collected_over_its_pages(page: Context, site
     site.pages["/page"] = around(frame(f"{other}/board"))
     values, _ = await collect(page, f"{site.url}/page", "openings")
     assert values == [f"{other}/opening/{n}" for n in range(1, 7)]
+
+
+async def test_a_frame_without_the_links_leaves_the_loop_at_its_page(page: Context, site: Site) -> None:
+    site.pages["/board"] = f"{_HEAD}<h1>Rules</h1><p>No dogs.<p>No boats."
+    site.pages["/page"] = around(frame("/board"))
+    assert await collect(page, f"{site.url}/page", "openings") == ([], f"{site.url}/page")
+
+
+async def test_a_loop_whose_page_says_that_it_is_empty_opens_no_frame(page: Context, site: Site) -> None:
+    site.pages["/board"] = board(1, 4)
+    site.pages["/page"] = around(
+        frame("/board"), body="<h1>Careers</h1><h2>Openings</h2><p>No openings at the moment.</p>"
+    )
+    assert await collect(page, f"{site.url}/page", "openings") == ([], f"{site.url}/page")
 
 
 async def test_no_texts_are_collected_from_a_frame(page: Context, site: Site) -> None:

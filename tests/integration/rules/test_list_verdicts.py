@@ -214,8 +214,9 @@ async def test_a_list_that_a_single_button_turns_is_read_to_its_end(page: Contex
         ("picture.src = 'data:,2'", True),
         ("document.title = document.querySelector('h1').textContent = 'Tools'; list.innerHTML = ''", True),
         ("list.innerHTML = ''", False),
+        (f"list.innerHTML = `{parts_table(PARTS[4:8])}`; document.querySelector('h1').textContent = 'Tools'", True),
     ],
-    ids=["pictures", "another page", "nothing left"],
+    ids=["pictures", "another page", "nothing left", "other things"],
 )
 async def test_a_button_called_next_that_turns_something_else_takes_no_record(
     page: Context, site: Site, turn: str, complete: bool
@@ -225,6 +226,14 @@ async def test_a_button_called_next_that_turns_something_else_takes_no_record(
     found = await read(page, site)
     assert names(found) == [name for name, _ in PARTS[:4]]
     assert found.complete is complete
+
+
+@pytest.mark.parametrize("form", ["<form>", "<form method=get action=/sent>", "<form method=post action=/sent>"])
+async def test_a_form_is_not_sent_to_see_whether_a_list_goes_on(page: Context, site: Site, form: str) -> None:
+    """The button leads to a form's next step, perhaps."""
+    site.pages["/list"] = page_of_parts(f"{form}<input name=size><button>Next</button></form>")
+    found = await read(page, site)
+    assert (names(found), page.url) == ([name for name, _ in PARTS[:4]], f"{site.url}/list")
 
 
 # --- shifts -------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def _retyped(decision: StepDecision, values: Mapping[int, str | None]) -> StepDe
             text = values[n]
             if text is None:
                 field = action.target or "the focused field"
-                left_out = f"Nobody gave a value for {field}: this and what follows it, `then_done` too, was left out."
+                left_out = f"The job has no value for {field}: this and what follows it, `then_done` too, was left out."
                 thought = f"{decision.thought} ({left_out})"
                 return replace(decision, thought=thought, actions=tuple(kept), then_done=None)
             action = replace(action, args={**action.args, TYPED[action.name]: text})

@@ -12,8 +12,8 @@ from shoal.agent.page.page import Page
 from shoal.agent.page.recorded import page_of_answer
 from shoal.agent.policies.policy import Extraction, SessionState
 
-_LEAST_WIDTH, _LEAST_HEIGHT = 300, 200
-"""CSS pixels. Smaller frames are adverts, buttons and what counts visitors."""
+_LEAST_WIDTH, _LEAST_HEIGHT = 400, 300
+"""CSS pixels. No usual size of an advert is as wide and as high: 336 x 280, 300 x 600, 970 x 250."""
 
 
 async def read_embedded_list(
@@ -42,7 +42,12 @@ async def read_embedded_list(
 
 
 async def find_embedded(state: SessionState) -> str:
-    """The address of the largest frame of the open page; "" where none may hold a list."""
+    """The address of the largest frame of the open page; "" where none may hold a list.
+
+    A page that actions led to is not left for one: it may not be there again under its address.
+    """
+    if state.has_acted:
+        return ""
     return largest_frame(page_of_answer(await state.page.read(SCRIPT, {"boxes": True, "find": {}})))
 
 

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field, replace
 from shoal.agent.browser import Context
 from shoal.agent.errors import PlaceMissing
 from shoal.agent.policies.policy import Extraction, SessionState
-from shoal.agent.policies.rules.lists.growing import (
-    EndOfPage,
-    extent,
-    further,
-    larger_page,
-    longer_page,
-    unshown_end,
-)
+from shoal.agent.policies.rules.lists.growing import EndOfPage, extent, further, larger_page, longer_page, unshown_end
 from shoal.agent.policies.rules.lists.halting import halted
 from shoal.agent.policies.rules.lists.inner_scroll import InnerList, inner_list
 from shoal.agent.policies.rules.lists.list_end import ListEnd, RowWait, read_list_end
@@ -149,7 +142,7 @@ class _Following:
         self._of_page = Counter(texts)
         self._readings.add(texts)
         self._batches.append(len(texts))
-        self._cut = _is_cut(self.first)
+        self._cut = self.first.is_cut
 
     async def go_on(self) -> bool:
         """Moves to further records and reads them; False when there are none."""
@@ -167,7 +160,7 @@ class _Following:
             return await self._without_step(page) or await self._try_step(page, step)
         if step.url:
             return await self._open(page, step)
-        if step.sends:
+        if step.sends == "post":
             return False
         return await self._turn(page, step) or (step.button in self._not_its and await self._without_step(page))
 
@@ -197,7 +190,7 @@ class _Following:
         step = requested_step(page, asked)
         if step is None:
             return False
-        if step.sends:
+        if step.sends == "post":
             self.why = f"{asked} sends a form by POST after page {self.pages:,}, and a list is not read by sending"
             return False
         if step.url and canonical_address(step.url) != page.key:
@@ -221,15 +214,24 @@ class _Following:
         return False
 
     async def _try_step(self, page: ListPage, step: Onward) -> bool:
-        """Takes a way on that may not be the list's own: pictures and articles have a next one, too."""
-        if step.url:
+        """Takes a way on that may not be the list's own: pictures and articles have a next one, too.
+
+        A page that actions led to is not left: it may not be there again under its address.
+        """
+        if step.url and not self.state.has_acted:
             return await self._open(page, step, is_own=False)
+        if step.url:
+            self._halt(f"{step.url}, the next page, was not looked at, and may go on with the list")
+            return False
         self._not_its.add(step.button)
         if step.sends or not await press(self.state, step):
             return False
         self._at_rest = await self.state.page.settle(quiet_s=_QUIET_S, budget_s=_SETTLE_S)
         if not same_list(page, await read_ways_on(self.state.page, None)):
-            await self.state.page.goto(page.address)
+            if self.state.has_acted:
+                self._halt(f"{step.button!r} led to another page")
+            else:
+                await self.state.page.goto(page.address)
         elif await self._take_changed():
             self._not_its.remove(step.button)
             self._turned = True
@@ -488,13 +490,8 @@ class _Following:
         self._join(part.records if new is None else new, texts if new is None else ())
         self._page, self._part, self._last_shown = part.records, part, part.shown
         self._of_page, self._scrolled = Counter(texts), False
-        if _is_cut(part):
+        if part.is_cut:
             self._cut, self.why = True, self.why or part.why
         self._halted = ""
         self.pages += 1
         return True
-
-
-def _is_cut(part: Extraction) -> bool:
-    """Return whether a page holds more than was read of it, whatever other pages hold."""
-    return not part.complete and (part.shown is None or part.shown <= len(part.records))

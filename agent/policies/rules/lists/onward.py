@@ -34,7 +34,7 @@ class Onward:
     label: str = ""  # of a button: what it is called
     aria_label: str = ""  # of a button: its name for those who do not see it, where it has one
     select: str = ""  # of one that the caller named by CSS, or of a button in a pager: the selector
-    sends: bool = False  # it sends a form by POST
+    sends: str = ""  # of a button: the method by which it sends a form
 
     @property
     def button(self) -> str:
