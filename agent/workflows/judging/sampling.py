@@ -13,9 +13,10 @@ AT_FIRST = 0.02
 AT_FIRST_WEAK = 0.1
 """Likewise of a version with weak fields, or with fields that may be null."""
 _HALVED_BY = 5
-"""So many audits that agree halve the share. So the share is soon about 7.2 / (n + c): n is the number of items that the
-version has replayed, and c a constant. Where a change makes all records wrong, the next 0.52 (n + c) items have an audit
-with a probability of 95 %, whatever the share was at first."""
+"""So many audits that agree halve the share. So the share is soon about 7.2 / (n + c).
+
+n is the number of items that the version has replayed, and c a constant. Where a change makes all records wrong, the
+next 0.52 (n + c) items have an audit with a probability of 95 %, whatever the share was at first."""
 _ON_CREDIT = 10
 """So many audits that are under way count as if they had agreed, as long as all have. Items are claimed long before the
 audits of earlier ones are over: a quick loop would audit hundreds by its first share."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.parse
 from typing import TYPE_CHECKING
 
 import pytest
@@ -86,8 +87,15 @@ async def test_a_frame_that_is_not_shown_is_not_opened(page: Context, site: Site
     assert not found.records and "/board" not in found.why
 
 
+async def test_a_frame_whose_document_has_no_address_of_the_web_is_not_opened(page: Context, site: Site) -> None:
+    inner = urllib.parse.quote(f"{_HEAD}{parts_table(PARTS[:3])}")
+    site.pages["/page"] = around(frame(f"data:text/html,{inner}"))
+    found = await read(page, f"{site.url}/page")
+    assert (found.records, found.why) == ((), "the page shows no list whose entries state name, price")
+
+
 async def test_a_page_that_actions_led_to_is_not_left(page: Context, site: Site) -> None:
-    """What a search or a sent form shows may not be there again under its address."""
+    """A page that a search or a sent form shows may not be there again under its address."""
     site.pages["/board"] = f"{_HEAD}{parts_table(PARTS[:3])}"
     site.pages["/page"] = around(frame("/board"))
     site.pages["/list"] = around(f"<h1>Parts</h1>{parts_table(PARTS[:3])}<a href=/further rel=next>Next</a>", body="")
@@ -150,10 +158,17 @@ async def test_a_loop_whose_page_says_that_it_is_empty_opens_no_frame(page: Cont
     assert await collect(page, f"{site.url}/page", "openings") == ([], f"{site.url}/page")
 
 
-async def test_no_texts_are_collected_from_a_frame(page: Context, site: Site) -> None:
-    site.pages["/board"] = board(1, 4)
+@pytest.mark.parametrize(
+    ("inner", "select", "loop"),
+    [(board(1, 4), "openings", {"is_link": False}), (f"{_HEAD}<ul><li>Cook<li>Waiter</ul>", "li", {})],
+    ids=["asked for", "no links"],
+)
+async def test_no_texts_are_collected_from_a_frame(
+    page: Context, site: Site, inner: str, select: str, loop: dict[str, bool]
+) -> None:
+    site.pages["/board"] = inner
     site.pages["/page"] = around(frame("/board"))
-    assert await collect(page, f"{site.url}/page", "openings", is_link=False) == ([], f"{site.url}/page")
+    assert await collect(page, f"{site.url}/page", select, **loop) == ([], f"{site.url}/page")
 
 
 async def test_the_job_of_a_page_that_embeds_a_list_of_another_site_is_completed(

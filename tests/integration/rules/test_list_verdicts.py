@@ -208,6 +208,14 @@ async def test_a_list_that_a_single_button_turns_is_read_to_its_end(page: Contex
     assert (found.complete, found.why) == (True, "")
 
 
+async def test_a_single_button_that_stops_turning_leaves_the_list_incomplete(page: Context, site: Site) -> None:
+    dead = TURNED.replace("page += 1", "if (page === 2) return; page += 1")
+    site.pages["/list"] = page_of_parts(f"{dead}<button id=on onclick=turn()>Next</button>")
+    found = await read(page, site)
+    assert names(found) == [name for name, _ in PARTS[:8]]
+    assert not found.complete and "'Next' brought nothing further after page 2" in found.why
+
+
 @pytest.mark.parametrize(
     ("turn", "complete"),
     [

@@ -149,11 +149,11 @@ def test_what_a_control_does() -> None:
         "<button form=f>Send</button><span class=disabled><a href=/x>Off</a></span><a role=button>Plain</a>"
     )
     assert [(control.text, control.sends, control.disabled) for control in page.controls] == [
-        ("Next", True, False),
-        ("Find", False, False),
-        ("Send", True, False),
-        ("Off", False, True),
-        ("Plain", False, False),
+        ("Next", "post", False),
+        ("Find", "get", False),
+        ("Send", "post", False),
+        ("Off", "", True),
+        ("Plain", "", False),
     ]
 
 

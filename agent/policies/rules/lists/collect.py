@@ -89,7 +89,6 @@ class Collector:
             page = await self._read_page()
             if number == 1 and not self._rows(page):
                 page = await self._embedded_page() or page
-                self._rows(page)  # what is said of the page's words is of the page that is kept
             if self._is_foreign(page):
                 if self._is_next:
                     self.state.cut = f"{page.address}, the next page, shows {page.title or page.heading!r}"
@@ -212,7 +211,6 @@ class Collector:
             rows = self._rows(page)
             if rows and all(row.link for row in rows):
                 return page
-            self._group = ""
         await self.state.page.goto(outer)
         return None
 

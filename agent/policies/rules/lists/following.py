@@ -333,7 +333,6 @@ class _Following:
         after = await read_ways_on(self.state.page, self.asked)
         goes_on = bool(self.asked) or goes_on_with(self._start, page, after, step.url)
         if not is_own:
-            self._addresses.add(canonical_address(step.url))
             self._halt(f"{step.url}, the next page, may go on with the list" if goes_on else "")
         if not (goes_on and is_own):
             await self.state.page.goto(page.address)  # what ends here is the first list, on its own page

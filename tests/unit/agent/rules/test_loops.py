@@ -286,6 +286,7 @@ async def test_css_with_a_fault_is_refused_by_its_field(text: str) -> None:
         ("/board", "/board-2", True),
         ("/board.html?of=a", "/board2.html?of=a", True),
         ("/board/", "/board/3", True),
+        ("/board?of=a", "/board-2?of=b", False),
         ("/board", "/board/2024", False),
         ("/board", "/board-two", False),
         ("/thread/12", "/thread/123", False),
