@@ -264,6 +264,8 @@ class Labels:
     def add_beside(self, el: HtmlElement, whole: str, around: Around, *, inline: bool) -> None:
         """A first child that names what follows it; and lines "Label: value"."""
         if el.tag in _PARTS_OF_LISTS:
+            if inline and el.tag == "td":
+                self._add_lines(el, whole, around)
             return
         children = [child for child in el if isinstance(child.tag, str)]
         if len(children) <= 6:
@@ -279,9 +281,12 @@ class Labels:
                 self._add("label", label, re.sub(r"^[:：]\s*", "", rest.strip()), children[1], around, box=box)
         self._add_named_parts(el, children, around)
         if inline:
-            for row in _ROWS.split(whole):
-                if (hit := _LINE.fullmatch(row)) is not None:
-                    self._add("label", hit[1] or hit[3], hit[2] or hit[4], el, around)
+            self._add_lines(el, whole, around)
+
+    def _add_lines(self, el: HtmlElement, whole: str, around: Around) -> None:
+        for row in _ROWS.split(whole):
+            if (hit := _LINE.fullmatch(row)) is not None:
+                self._add("label", hit[1] or hit[3], hit[2] or hit[4], el, around)
 
     def _add_named_parts(self, el: HtmlElement, children: Sequence[HtmlElement], around: Around) -> None:
         """Several parts of one line, each behind its name and a colon."""
