@@ -17,6 +17,8 @@ from shoal.agent.support.json_value import Json
 from shoal.agent.support.schemas.bounds import LONG_SCHEMA
 
 _DAYS = ("date", "date-time")
+_ALSO_NUMBERS = ("weight", "size", "sku", "date", "servings")
+"""Concepts whose values may be asked for as numbers, too."""
 _MAX_DEPTH = 8  # references may lead in circles
 _MOST_PARTS = 1_000
 """Parts of a schema that are looked at with all references followed: they may multiply at each level."""
@@ -290,5 +292,5 @@ def _fits(concept: Concept, types: frozenset[str]) -> bool:
     if types and types <= {"boolean"}:
         return False
     if types and types <= {"number", "integer"}:
-        return concept.kind in ("price", "rating", "count", "gtin") or concept.name in ("weight", "size", "sku", "date")
+        return concept.kind in ("price", "rating", "count", "gtin") or concept.name in _ALSO_NUMBERS
     return True

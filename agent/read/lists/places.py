@@ -10,12 +10,12 @@ from itertools import accumulate, takewhile
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.facts.lines import BY
 from shoal.agent.read.facts.tables import is_cell, is_head, is_row
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import INLINE, block_of, tags_of
 from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.tables import cells_of
-from shoal.agent.read.lists.words import BY
 from shoal.agent.read.values.text_values import money_in
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
@@ -44,6 +44,9 @@ _ASIDE = 0.75  # an aside may hold the record's box of facts, but more often som
 _LOOSELY = 0.85
 _LOOSE_WORDS = frozenset(phrase(text) for text in LOOSE_SYNONYMS)
 _CONCEPT = 0.96  # a synonym says a little less than the property's own name
+_NUMBER_SIGNS = frozenset({"no", "nr", "num"})
+_REACHES = {"mailto": ("email",), "tel": ("phone",)}
+"""Names of what links to write or to call state."""
 _OTHER_FORM = 0.95  # "File date" for `date_filed`
 _GLOSSARY = 0.93  # a label that only the field glossary knows
 _LABELED = frozenset({"table", "definition-list", "control", "label", "column"})
@@ -271,12 +274,19 @@ def _names_only(names: tuple[str, ...]) -> Callable[[Phrase], bool]:
     return lambda label: len(label) > 1 and single.issuperset(label)
 
 
+def _label_phrases(label: str) -> Iterator[Phrase]:
+    words = phrase(label)
+    yield words
+    if len(words) > 1 and words[-1] in _NUMBER_SIGNS:
+        yield (*words[:-1], "number")
+
+
 def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> ShownPlace:
     return ShownPlace(
         pair.how,
         pair.selector,
         Raw(pair.text, (), pair.exact, pair.link, named=True, bare=pair.before_badges),
-        tuple(dict.fromkeys(phrase(label) for label in (pair.label, *pair.more_labels))),
+        tuple(dict.fromkeys(words for label in (pair.label, *pair.more_labels) for words in _label_phrases(label))),
         visible=pair.visible,
         struck=pair.struck,
         aside=pair.region == "aside",
@@ -330,6 +340,11 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     )
     if frame.raw.text or frame.raw.exact or frame.raw.href:
         yield frame
+    scheme, _, target = element.link.partition(":")
+    if scheme in _REACHES and (reached := unquote(target.partition("?")[0]).strip()):
+        stated = whole_text(element.text, element.tip)
+        text = stated if re.search(r"@|\d", stated) else reached
+        yield frame._replace(raw=Raw(text, href=element.link), labels=(_REACHES[scheme],))
     for name, value in element.data:
         if name not in NAMING_DATA and value:
             yield ShownPlace(

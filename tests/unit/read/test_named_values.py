@@ -34,6 +34,64 @@ class TestARecord:
         page = f"<h1>Doe v. Roe</h1><dl><dt>{label}</dt><dd>July 13, 2021</dd></dl>"
         assert record_of(page, **{name: DAY}).value == {}
 
+    @pytest.mark.parametrize(
+        "row",
+        [
+            "<td>{}:</td><td>{}</td><td>{}:</td><td>{}</td>",
+            "<td><b>{}</b></td><td>{}</td><td><b>{}</b></td><td>{}</td>",
+            "<th>{}</th><td>{}</td><th>{}</th><td>{}</td>",
+        ],
+        ids=["colons", "bold", "heads"],
+    )
+    def test_has_the_pairs_of_a_row(self, row: str) -> None:
+        rows = row.format("Case No.", "24-CV-8", "Judge", "Lee"), row.format("Plaintiff", "Doe", "Defendant", "Roe")
+        page = f"<h2>Doe v. Roe</h2><table><tr>{rows[0]}</tr><tr>{rows[1]}</tr></table>"
+        found = record_of(page, case_number=TEXT, judge=TEXT, plaintiff=TEXT, defendant=TEXT)
+        assert found.value == {"case_number": "24-CV-8", "judge": "Lee", "plaintiff": "Doe", "defendant": "Roe"}
+
+    @pytest.mark.parametrize(
+        "pair",
+        ["<label>{}</label><div>{}</div>", "<b>{}</b><span>{}</span>", "<div class=k>{}</div><div class=v>{}</div>"],
+    )
+    def test_has_names_and_values_in_turns(self, pair: str) -> None:
+        page = f"<h1>Printer</h1><div>{pair.format('Status', 'Open')}{pair.format('Priority', 'High')}</div>"
+        assert record_of(page, status=TEXT, priority=TEXT).value == {"status": "Open", "priority": "High"}
+
+    def test_has_no_value_where_the_turns_are_not_clear(self) -> None:
+        page = "<h1>Printer</h1><div><b>Status</b><b>Open</b><b>Priority</b><b>High</b></div>"
+        assert record_of(page, status=TEXT, priority=TEXT).value == {}
+
+    @pytest.mark.parametrize("text", ["ann@site.example", "Write to us"])
+    def test_has_the_address_that_a_link_writes_to(self, text: str) -> None:
+        page = f'<h1>Ann Lee</h1><p>Room 4. <a href="mailto:ann@site.example?subject=Hi">{text}</a></p>'
+        assert record_of(page, email=TEXT).value == {"email": "ann@site.example"}
+
+    def test_has_the_number_that_a_link_calls(self) -> None:
+        page = '<h1>Ann Lee</h1><p>Room 4. <a href="tel:+351555001">+351 555 001</a></p>'
+        assert record_of(page, phone=TEXT).value == {"phone": "+351 555 001"}
+
+    def test_has_no_address_that_is_to_be_filled_in(self) -> None:
+        page = '<h1>Ann Lee</h1><p><a href="mailto:?subject=Ann">Tell a friend</a></p>'
+        assert record_of(page, email=TEXT).value == {}
+
+    def test_has_days_and_an_author_without_a_colon(self) -> None:
+        page = (
+            "<h1>Leek soup</h1><p>By <a href=/u>Eve Adams</a> · Updated March 2, 2026</p><p>Served on May 1, 2026</p>"
+        )
+        found = record_of(page, title=TEXT, author=TEXT, updated=DAY, served=DAY)
+        assert found.value == {
+            "title": "Leek soup", "author": "Eve Adams", "updated": "2026-03-02", "served": "2026-05-01"
+        }  # fmt: skip
+
+    def test_has_each_labelled_day_of_a_line(self) -> None:
+        page = "<h1>On lamps</h1><p>Received: 12 May 2023 / Accepted: 3 February 2024 / Published: 20 March 2024</p>"
+        found = record_of(page, received=DAY, accepted=DAY, published=DAY)
+        assert found.value == {"received": "2023-05-12", "accepted": "2024-02-03", "published": "2024-03-20"}
+
+    def test_ends_a_section_before_a_link_of_its_own(self) -> None:
+        page = "<h1>House</h1><div><h3>Agent</h3><p>Bob Stone</p><a href=/contact>Contact</a></div>"
+        assert record_of(page, agent=TEXT).value == {"agent": "Bob Stone"}
+
     def test_is_what_the_heading_and_several_labels_call_it(self) -> None:
         page = "<h1>{}</h1><p>Case number: 12-A</p><p>Case status: Closed</p><p>Judge: Lee</p>"
         found = record_of(page.format("Case Information"), number=TEXT, status=TEXT)
