@@ -127,7 +127,7 @@ def _kind_words(places: Sequence[ShownPlace], facts: Facts) -> frozenset[str]:
 
 def _without_kind(place: ShownPlace, kinds: frozenset[str]) -> ShownPlace:
     """The place with its labels also without the kind of the record: "Case Status" is a status."""
-    bare = [label[1:] for label in place.labels if len(label) > 1 and label[0] in kinds]
+    bare = [label[1:] for label in place.labels if len(label) == 2 and label[0] in kinds]
     return place._replace(labels=(*place.labels, *bare)) if bare else place
 
 

@@ -70,6 +70,11 @@ class TestARecord:
         page = '<h1>Ann Lee</h1><p>Room 4. <a href="tel:+351555001">+351 555 001</a></p>'
         assert record_of(page, phone=TEXT).value == {"phone": "+351 555 001"}
 
+    def test_has_no_address_that_a_sentence_mentions(self) -> None:
+        sentence = "In the form you might write an address that does not exist, such as {} for a test of your own."
+        page = f'<h1>On forms</h1><p>{sentence.format("<a href=mailto:you@site.example>you@site.example</a>")}</p>'
+        assert record_of(page, email=TEXT).value == {}
+
     def test_has_no_address_that_is_to_be_filled_in(self) -> None:
         page = '<h1>Ann Lee</h1><p><a href="mailto:?subject=Ann">Tell a friend</a></p>'
         assert record_of(page, email=TEXT).value == {}
