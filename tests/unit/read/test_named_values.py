@@ -72,7 +72,7 @@ class TestARecord:
 
     def test_has_no_address_that_a_sentence_mentions(self) -> None:
         sentence = "In the form you might write an address that does not exist, such as {} for a test of your own."
-        page = f'<h1>On forms</h1><p>{sentence.format("<a href=mailto:you@site.example>you@site.example</a>")}</p>'
+        page = f"<h1>On forms</h1><p>{sentence.format('<a href=mailto:you@site.example>you@site.example</a>')}</p>"
         assert record_of(page, email=TEXT).value == {}
 
     def test_has_no_address_that_is_to_be_filled_in(self) -> None:
@@ -87,6 +87,10 @@ class TestARecord:
         assert found.value == {
             "title": "Leek soup", "author": "Eve Adams", "updated": "2026-03-02", "served": "2026-05-01"
         }  # fmt: skip
+
+    @pytest.mark.parametrize("line", ["By Category", "By 2030", "By the river", "By Ann"])
+    def test_has_no_author_where_a_line_says_how_or_where(self, line: str) -> None:
+        assert record_of(f"<h1>Leek soup</h1><p>{line}</p>", author=TEXT).value == {}
 
     def test_has_each_labelled_day_of_a_line(self) -> None:
         page = "<h1>On lamps</h1><p>Received: 12 May 2023 / Accepted: 3 February 2024 / Published: 20 March 2024</p>"
