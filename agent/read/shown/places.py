@@ -319,6 +319,8 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     labels += [("old", "price")] if tag in ("del", "s", "strike") else []
     if element.names and tag in ("time", "address", "img"):
         labels.append(phrase(tag))
+    if tag == "img" and len(own) > 1 and _name(element.alt) == own:
+        labels.append(("image",))  # what the record is called shows what it is
     aria_label = element.aria_label if element.aria_label != element.text else ""
     frame = ShownPlace(
         "selector",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.read.pages import DAY, NUMBER, TEXT, list_of, record_of, rows
+from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, record_of, rows
 
 CARDS = (("Nurse", "Low", "Oslo"), ("Cook", "High", "Leeds"), ("Pilot", "Low", "Porto"), ("Judge", "High", "Lyon"))
 
@@ -96,6 +96,12 @@ class TestARecord:
         page = "<h1>On lamps</h1><p>Received: 12 May 2023 / Accepted: 3 February 2024 / Published: 20 March 2024</p>"
         found = record_of(page, received=DAY, accepted=DAY, published=DAY)
         assert found.value == {"received": "2023-05-12", "accepted": "2024-02-03", "published": "2024-03-20"}
+
+    def test_has_the_picture_that_is_called_as_it_is(self) -> None:
+        logo, lamp = "<img src=/logo.png alt=Shop>", '<img src=/lamp.jpg alt="Oak desk lamp">'
+        page = f"<h1>Oak desk lamp</h1><div>{logo}{{}}<img src=/other.jpg alt='A lamp of oak'></div>"
+        assert record_of(page.format(lamp), image=ADDRESS).value == {"image": "https://site.example/lamp.jpg"}
+        assert record_of(page.format(""), image=ADDRESS).value == {}
 
     def test_ends_a_section_before_a_link_of_its_own(self) -> None:
         page = "<h1>House</h1><div><h3>Agent</h3><p>Bob Stone</p><a href=/contact>Contact</a></div>"
