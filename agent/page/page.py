@@ -41,9 +41,9 @@ class Window:
 class Page:
     """One document at one moment. Its tree and its marks are never changed: `copy` is for those who change trees.
 
-    The tree has no namespaces, and holds shadow trees and slotted content where they are drawn. Names of elements and
-    attributes that XML forbids are mended (`o:p` is `o_p`). An element's number is its place in document order; what
-    is known beside the tree goes by number.
+    The tree has no namespaces, and holds shadow trees and slotted content where they are drawn; frames are empty. Names
+    of elements and attributes that XML forbids are mended (`o:p` is `o_p`). An element's number is its place in
+    document order; what is known beside the tree goes by number.
 
     An element, and the text right in it, is shown where a person who scrolls, and does nothing else, sees it. The tail
     of an element is text of its parent. What is covered by something else, inert or `aria-hidden` is shown.
@@ -52,17 +52,10 @@ class Page:
     url: str
     root: html.HtmlElement
     marks: array[int]  # by number
-    ids: array[int] = field(
-        default_factory=lambda: array("i")
-    )  # to act on elements, by number; empty without a browser
     boxes: array[int] = field(default_factory=lambda: array("i"))  # four for each element, where they were asked for
     values: Mapping[int, str] = field(default_factory=dict)  # of fields, where they are not what the document says
     shadow_roots: Mapping[int, str] = field(default_factory=dict)  # `open` or `closed`, by the number of the host
     slotted: Mapping[int, int] = field(default_factory=dict)  # number of the host, of its children that a slot draws
-    frames: Mapping[int, Page] = field(default_factory=dict)  # by the number of the frame's element
-    unread: Mapping[int, str] = field(
-        default_factory=dict
-    )  # why a frame could not be read, by the number of its element
     content_type: str = "text/html"  # as the browser takes the document
     loading: bool = False  # the document is still coming
     status: int = 0  # of the HTTP answer that brought it; 0 where it is not known

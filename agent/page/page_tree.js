@@ -7,7 +7,9 @@
 // options.within: {scopes, names, most}; `inner` has, by the number of each of so many elements of the selector `scopes`,
 //   what the selectors of these names find in it, or it itself.
 function (options) {
-  const kept = globalThis.shoalPage ??= { ids: new WeakMap(), last: 0, closed: new WeakMap(), asked: new WeakSet() };
+  // Closed shadow roots by host, as DevTools told; the elements that it was asked about; those that it is to be asked about.
+  const kept = globalThis.shoalPage ??= { closed: new WeakMap(), asked: new WeakSet() };
+  kept.suspects = [];
 
   // The bits of agent/page/marks.py.
   const NONE = 1 << 4, INVISIBLE = 1 << 5, TRANSPARENT = 1 << 6, CLIPPED = 1 << 7, OFF_PAGE = 1 << 8, SKIPPED = 1 << 9;
@@ -34,7 +36,7 @@ function (options) {
   const LEAST_PX = 2; // what is smaller is not seen
   const LEAST_OPACITY = 0.02;
   const FAR_INDENT_PX = -300;
-  const MOST_SUSPECTS = 200;
+  const MOST_SUSPECTS = 40;
 
   // --- XML ----------------------------------------------------------------------------------------------------
 
@@ -193,7 +195,7 @@ function (options) {
 
   // --- the walk -----------------------------------------------------------------------------------------------
 
-  const marks = [], ids = [], boxes = [], nodes = [], frames = [], suspects = [];
+  const marks = [], boxes = [], nodes = [];
   const values = {}, roots = {}, slotted = {};
   const hosts = new Map(); // numbers of the hosts of shadow trees
   const drawn = new Set(); // slotted nodes that were come upon in a slot
@@ -213,10 +215,12 @@ function (options) {
     else if (element.value !== (element.getAttribute('value') ?? '')) values[number] = element.value.toWellFormed();
     return disabled;
   };
-  // An element that may have a closed shadow root, of which DevTools alone knows.
+  // An element that may have a closed shadow root, of which DevTools alone knows. Each question costs a millisecond or two.
   const isSuspect = (element, tag) => {
-    if (suspects.length >= MOST_SUSPECTS || kept.asked.has(element)) return false;
-    return tag.includes('-') || MAY_HIDE_ROOTS.has(tag) && !element.firstChild && element.offsetHeight > 1;
+    if (kept.suspects.length >= MOST_SUSPECTS || kept.asked.has(element)) return false;
+    if (tag.includes('-') || !MAY_HIDE_ROOTS.has(tag) || element.firstChild) return tag.includes('-');
+    // Of one that is empty, and as high as what is in it.
+    return element.offsetWidth > 1 && element.offsetHeight > 1 && element.computedStyleMap().get('height').value === 'auto';
   };
   const visit = (node, above, clip, depth) => {
     if (node.nodeType === 3 || node.nodeType === 4) out += xml(node.data, OF_TEXT);
@@ -231,14 +235,11 @@ function (options) {
     if (own & SELECTED) { own &= ~CHOICE; inner &= ~CHOICE; }
     if (tag === 'select' && !node.multiple && node.size < 2) inner |= CHOICE;
     if (node === focus) own |= FOCUSED;
-    let id = kept.ids.get(node);
-    if (id === undefined) kept.ids.set(node, id = ++kept.last);
     if (!root && !(own & (NONE | SKIPPED)) && isSuspect(node, tag)) {
       kept.asked.add(node);
-      suspects.push(id);
+      kept.suspects.push(node);
     }
     marks.push(own & ~LOOSE);
-    ids.push(id);
     out += '<' + name + (node.hasAttributes() ? attributes(node) : '') + '>';
     const isDeep = depth >= DEEPEST;
     if (isDeep) out += `</${name}>`;
@@ -246,8 +247,7 @@ function (options) {
     if (!isDeep) out += `</${name}>`;
   };
   const content = (element, tag, number, root, inner, clip, depth) => {
-    if (tag === 'style' || tag === 'template') return;
-    if (tag === 'iframe' || tag === 'frame') { frames.push(number); return; }
+    if (tag === 'style' || tag === 'template' || tag === 'iframe' || tag === 'frame') return;
     if (root) { shadow(element, number, root, inner, clip, depth); return; }
     if (tag === 'slot' && hosts.size) { slot(element, inner, clip, depth); return; }
     if (depth > MOST_LEVELS) { out += xml(element.textContent, OF_TEXT); return; }
@@ -279,9 +279,6 @@ function (options) {
   // A script may have taken the whole document away; a page has a root all the same.
   visit(document.documentElement ?? document.createElement('html'), 0, ALL, 1);
   kept.nodes = nodes;
-  kept.numbers = ids;
-  // The element of an id; null where it left the document.
-  kept.find = id => { const node = nodes[ids.indexOf(id)]; return node?.isConnected ? node : null; };
   const packed = numbers => new Uint8Array(Int32Array.from(numbers).buffer).toBase64();
   // A document that the browser saved is drawn on a blank page, which knows its address.
   const saved = location.href === 'about:blank' && document.documentElement?.dataset.documentUrl || '';
@@ -306,8 +303,8 @@ function (options) {
   const seen = { height: document.documentElement?.scrollHeight ?? 0, viewport: innerHeight, loaded: document.readyState === 'complete',
     width: document.documentElement?.scrollWidth ?? 0, left: scrollX, top: scrollY };
   return {
-    url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
-    values, roots, slotted, frames, suspects, matches, inner, window: seen, type: document.contentType, loading: document.readyState === 'loading',
+    url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), boxes: packed(boxes),
+    values, roots, slotted, suspects: kept.suspects.length, matches, inner, window: seen, type: document.contentType, loading: document.readyState === 'loading',
     status: answered === 304 ? 200 : answered,
   };
 }

@@ -18,7 +18,7 @@ from shoal.agent.read.by_place.elements.places import PlaceData, Places, fields_
 from shoal.agent.read.by_place.elements.script_json import json_scripts
 from shoal.agent.support.json_value import Json
 
-PLACES_JS = f"(arg) => ({{tree: ({SCRIPT})(arg.tree)}})"
+PLACES_JS = f"(arg) => ({SCRIPT})(arg.tree)"
 _MOST_RECORDS = 5_000
 _MOST_JSON = 4_000_000
 _MOST_TEXT = 200_000
@@ -50,7 +50,7 @@ def places_parameters(arg: Mapping[str, Any]) -> dict[str, Any]:
 
 def parse_places_answer(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the places of `arg` say, for `PlacesPage.of`, by a page's tree or in a document's own words."""
-    return places_on(page_of_answer(answer["tree"]), arg) if "tree" in answer else answer
+    return places_on(page_of_answer(answer), arg) if "xml" in answer else answer
 
 
 def places_on(page: Page, arg: Mapping[str, Any]) -> dict[str, Json]:
