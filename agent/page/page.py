@@ -16,8 +16,6 @@ from shoal.agent.page import marks as m
 from shoal.agent.page.shown_text import Gap, ShownText
 from shoal.agent.page.xml_text import parse_xml
 
-_KEPT = frozenset({"html", "head", "body", "script", "meta", "link", "title", "base"})
-"""Elements that `rendered` keeps although no person sees them: libraries read data there."""
 _PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PLAIN_TAG = re.compile(r"[A-Za-z][A-Za-z0-9-]*", re.ASCII)
 _NOT_DRAWN = m.NONE | m.SKIPPED | m.UNSLOTTED | m.INVISIBLE
@@ -146,21 +144,9 @@ class Page:
         """True where white space right in the element counts."""
         return self._has(el, m.PRE)
 
-    def inert(self, el: html.HtmlElement) -> bool:
-        """True where the element takes no clicks and no focus."""
-        return self._has(el, m.INERT)
-
     def fixed(self, el: html.HtmlElement) -> bool:
         """True where the element stays in place while the page scrolls."""
         return self._has(el, m.FIXED)
-
-    def focused(self, el: html.HtmlElement) -> bool:
-        """True where the element has the focus."""
-        return self._has(el, m.FOCUSED)
-
-    def modal(self, el: html.HtmlElement) -> bool:
-        """True where the element is a dialog that lets nothing else be used."""
-        return self._has(el, m.MODAL)
 
     def boxed(self, el: html.HtmlElement) -> bool:
         """True where a part of a line has a ground or an edge of its own; known of pages in a browser."""
@@ -244,21 +230,6 @@ class Page:
         if lookup is None:
             return copy.deepcopy(self.root)
         return parse_xml(etree.tostring(self.root), self.root.base_url, lookup)
-
-    def rendered(self) -> html.HtmlElement:
-        """A copy without what is not shown, for libraries that know no styles. The head stays."""
-        root = self.copy()
-        for el, mark in reversed(list(zip(root.iter(etree.Element), self.marks, strict=True))):
-            parent = el.getparent()
-            if not mark & m.HIDDEN or el.tag in _KEPT or parent is None or parent.tag == "head":
-                continue
-            if mark & m.WHOLLY_HIDDEN or not len(el):
-                el.drop_tree()
-            else:
-                el.text = None
-                for child in el:
-                    child.tail = None
-        return root
 
     # --- where it is ---------------------------------------------------------------------------------------
 

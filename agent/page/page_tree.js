@@ -13,8 +13,8 @@ function (options) {
 
   // The bits of agent/page/marks.py.
   const NONE = 1 << 4, INVISIBLE = 1 << 5, TRANSPARENT = 1 << 6, CLIPPED = 1 << 7, OFF_PAGE = 1 << 8, SKIPPED = 1 << 9;
-  const UNSLOTTED = 1 << 10, CHOICE = 1 << 11, INERT = 1 << 12, TOP = 1 << 13, MODAL = 1 << 14, FIXED = 1 << 15;
-  const PRE = 1 << 16, STRUCK = 1 << 17, CHECKED = 1 << 18, SELECTED = 1 << 19, DISABLED = 1 << 20, FOCUSED = 1 << 21;
+  const UNSLOTTED = 1 << 10, CHOICE = 1 << 11, FIXED = 1 << 15;
+  const PRE = 1 << 16, STRUCK = 1 << 17, CHECKED = 1 << 18, SELECTED = 1 << 19, DISABLED = 1 << 20;
   const BOXED = 1 << 22, SMALLER = 1 << 23, BADGES = /^(span|small|label|i|em|a)$/;
   const POINTER = 1 << 24, PRESSED = /^(a|li|span|div)$/;
   const LETTERS = 25, MOST_LETTERS = 31; // five bits: half of the height of letters in pixels
@@ -122,11 +122,11 @@ function (options) {
     if (style.visibility !== 'visible') own |= INVISIBLE;
     if (style.opacity !== '1' && style.opacity < LEAST_OPACITY) within |= TRANSPARENT;
     else if (style.filter !== 'none' && /opacity\(0[%)]/.test(style.filter)) within |= TRANSPARENT;
-    if (element.inert) within |= INERT;
     if (style.cursor === 'pointer' && PRESSED.test(tag) && !element.querySelector('a,li,span,div')) own |= POINTER;
     if (style.textDecorationLine.includes('line-through')) within |= STRUCK;
-    own |= topLayer(element, tag);
-    if (display !== 'contents') own |= room(element, tag, style, display, isAbsolute, position !== 'static', own & (TOP | FIXED), clip);
+    // Over the page, as modal dialogs and popovers are, nothing around an element clips it.
+    const isTop = position === 'fixed' || (tag === 'dialog' ? element.open && element.matches(':modal') : element.hasAttribute('popover') && element.matches(':popover-open'));
+    if (display !== 'contents') own |= room(element, tag, style, display, isAbsolute, position !== 'static', isTop, clip);
     if (hasWords(element)) own |= letters(style) | (BADGES.test(tag) && display.startsWith('inline') ? looks(element, style) : 0);
     if (style.contentVisibility === 'hidden') { const marks = own | within; within |= SKIPPED; return marks; }
     return own | within;
@@ -137,10 +137,6 @@ function (options) {
     const around = element.parentElement;
     const smaller = around && parseFloat(style.fontSize) < 0.9 * parseFloat(getComputedStyle(around).fontSize);
     return (boxed ? BOXED : 0) | (smaller ? SMALLER : 0);
-  };
-  const topLayer = (element, tag) => {
-    if (tag === 'dialog' && element.open && element.matches(':modal')) return TOP | MODAL;
-    return element.hasAttribute('popover') && element.matches(':popover-open') ? TOP : 0;
   };
   // Marks by the room that an element has.
   const room = (element, tag, style, display, isAbsolute, holds, isTop, clip) => {
@@ -200,9 +196,6 @@ function (options) {
   const hosts = new Map(); // numbers of the hosts of shadow trees
   const drawn = new Set(); // slotted nodes that were come upon in a slot
   let out = '';
-  let focus = document.activeElement;
-  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
-  if (focus === document.body) focus = null;
 
   const shadowOf = element => element.shadowRoot ?? kept.closed.get(element);
   const stateOf = (element, tag, number) => {
@@ -234,7 +227,6 @@ function (options) {
     if (tag === 'img' && node.currentSrc && node.currentSrc !== node.src) values[number] = node.currentSrc;
     if (own & SELECTED) { own &= ~CHOICE; inner &= ~CHOICE; }
     if (tag === 'select' && !node.multiple && node.size < 2) inner |= CHOICE;
-    if (node === focus) own |= FOCUSED;
     if (!root && !(own & (NONE | SKIPPED)) && isSuspect(node, tag)) {
       kept.asked.add(node);
       kept.suspects.push(node);

@@ -61,4 +61,3 @@ def test_parts_of_other_trees() -> None:
     assert sorted(page.shadow_roots.values()) == ["closed", "open"]
     price = page.root.get_element_by_id("price")
     assert page.selector(price) == ("html > body > price-tag", "#price")
-    assert page.modal(page.root.get_element_by_id("offer"))
