@@ -1,4 +1,4 @@
-"""How sure a value is, and a replayed record. Clients read these words without the rest of the vocabulary."""
+"""Words for the sureness of values and of replayed records. Clients read them without the rest of the vocabulary."""
 
 from __future__ import annotations
 

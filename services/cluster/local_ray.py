@@ -51,8 +51,8 @@ _PATIENCE_S = {
 the GCS has its port (30 s), and until a worker process has registered (60 s).
 """
 _FIRST_CALL = {"__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR": "shoal.services.interpreter.begin_worker"}
-"""What each worker process calls first. Ray sets this variable by its agent for runtime environments, which is left
-out."""
+"""The function that each worker process calls first. Ray sets this variable by its agent for runtime environments,
+which does not run here."""
 _NICENESS = {"RAY_worker_niceness": "0"}
 """Ray gives its workers a niceness of 15: beside programs that compute, a thirtieth of what each of these gets."""
 
