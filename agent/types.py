@@ -12,6 +12,7 @@ from shoal.agent.error_info import ErrorInfo
 from shoal.agent.replay_detail import ReplayDetail
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json, row_of
+from shoal.agent.sureness import Audited, Sureness
 
 TaskType = Literal["navigate", "extract", "loop", "answer"]
 Button = Literal["left", "middle", "right"]  # of a mouse
@@ -213,13 +214,6 @@ class Step:
 
 Tier = Literal["", "http", "page", "session"]
 """`http`: read without a browser; `page`: a page that was only read; `session`: one that was acted on; "": unknown."""
-
-Audited = Literal["", "right", "wrong", "unclear", "not_done"]
-"""Result of comparing a model's readings of a page with a replayed record: `wrong`, two of them agree on another one;
-`unclear`, all of them differ; `not_done`, the model did not answer; "", none was asked for."""
-
-Sureness = Literal["certain", "likely", "weak"]
-"""Levels of a value's sureness, best first."""
 
 
 class Reason(StrEnum):

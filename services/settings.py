@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import Any, Literal, get_origin
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic.config import JsonDict
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from shoal.services.artifacts.options import BUCKETS, PLACES, ArtifactOptions, S3Options
 from shoal.services.errors import BadSetting
@@ -98,17 +97,13 @@ def _in_data_dir(name: str) -> Callable[[dict[str, Any]], Any]:
     return lambda above: above["data_dir"] / name
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """All settings, checked. Frozen; can be pickled to other processes, which then do not read their environment."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_ignore_empty=True,
-        enable_decoding=False,
-        extra="forbid",
-        frozen=True,
-        validate_default=True,
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    def __init__(self, **overrides: Any) -> None:
+        super().__init__(**{**_given(os.environ), **overrides})
 
     # --- everywhere -----------------------------------------------------------------------------------
 
@@ -637,21 +632,6 @@ class Settings(BaseSettings):
 
     # --- checks ---------------------------------------------------------------------------------------
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Overrides first, then the environment without Kubernetes' service links; no other source."""
-        assert isinstance(env_settings, EnvSettingsSource)
-        links = {name for name, value in env_settings.env_vars.items() if _is_service_link(name, value)}
-        env_settings.env_vars = {n: v for n, v in env_settings.env_vars.items() if n not in links}
-        return init_settings, env_settings
-
     @field_validator("*", mode="before")
     @classmethod
     def _split(cls, value: object, info: ValidationInfo) -> object:
@@ -788,7 +768,7 @@ def load_settings(**overrides: object) -> Settings:
     """
     faults = _unknown(os.environ)
     try:
-        settings = Settings(**overrides)  # type: ignore[arg-type]  # checked by pydantic, field by field
+        settings = Settings(**overrides)
     except ValidationError as err:
         faults += [_fault(error) for error in err.errors() if error["type"] not in _FOLLOWS_ANOTHER]
     if faults:
@@ -808,6 +788,18 @@ def _pairs(value: Any, number: Callable[[str], float | str], what: str) -> dict[
         return {name.strip(): number(text) for name, text in (part.split("=") for part in value.split(",") if part)}
     except ValueError as err:
         raise ValueError(f"must be NAME={what},NAME={what}") from err
+
+
+def _given(environment: Mapping[str, str]) -> dict[str, str]:
+    """The settings that an environment gives."""
+    return {
+        field: value
+        for name, value in environment.items()
+        if name.upper().startswith(PREFIX)
+        and (field := name[len(PREFIX) :].lower()) in Settings.model_fields
+        and value
+        and not _is_service_link(name, value)
+    }
 
 
 def _unknown(environment: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shoal.agent.status import FINAL, Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Audited, Sureness
+from shoal.agent.sureness import Audited, Sureness
 
 
 class Reply(BaseModel):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Sureness
+from shoal.agent.sureness import Sureness
 from shoal.records import Candidate, Failure, Reply, Usage
 
 

@@ -14,21 +14,13 @@ from PIL import Image as Pictures
 from PIL import UnidentifiedImageError
 
 from shoal.agent.models.model import Image
+from shoal.agent.models.settings import ImageGrid
 
 _JPEG_QUALITY = 80
 _BLANK = (255, 255, 255)
 
 MAX_PIXELS = 200_000_000
 """Larger images are not decoded: some kilobytes can claim to be gigabytes of pixels."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImageGrid:
-    """The grid in which a model counts images."""
-
-    side: int = 32  # pixels of one token's side: patch times merge; 32 for Qwen3-VL, 28 for Qwen2.5-VL
-    tokens: int = 1280  # of one image at most
-    least: int = 16  # of one image at least: smaller ones are enlarged by the server
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from shoal.agent.models.answers import BoundedModelTransport
 from shoal.agent.models.breaker import Breaker
 from shoal.agent.models.estimate import estimated_usage
 from shoal.agent.models.http_library import OpenAIHttpClient, http
-from shoal.agent.models.images import ImageGrid, fitted
+from shoal.agent.models.images import fitted
 from shoal.agent.models.model import Ask, Message, Reply
-from shoal.agent.models.settings import ModelSettings
+from shoal.agent.models.settings import ImageGrid, ModelSettings
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Usage
 from shoal.prompts import render

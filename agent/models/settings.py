@@ -9,11 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from shoal.agent.models.images import ImageGrid
 from shoal.agent.support.json_value import Json
 
 Points = Literal["pixels", "relative"]
 """Units in which a model points: pixels of the picture as it is sent, or thousandths of its two sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageGrid:
+    """The grid in which a model counts images."""
+
+    side: int = 32  # pixels of one token's side: patch times merge; 32 for Qwen3-VL, 28 for Qwen2.5-VL
+    tokens: int = 1280  # of one image at most
+    least: int = 16  # of one image at least: smaller ones are enlarged by the server
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.sessions.attended.attendance import Attendance
 from shoal.agent.sessions.attended.human_help import Helper
 from shoal.agent.sessions.login import Logins
-from shoal.agent.sessions.session_budget import SessionBudget
+from shoal.agent.sessions.session_budget import SessionBudget, SessionLimits
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import ArtifactRef, Checkpoint, FieldGlossary, LoopItem
 
@@ -104,13 +104,6 @@ class Secrets(Protocol):
     def granted(self) -> Mapping[str, str]:
         """The values of all stored secrets that the job grants, by reference: none is shown."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLimits:
-    """Time limits of a session."""
-
-    session_s: float = 900.0  # one attempt of one session
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,16 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 
 from shoal.agent.worker_messages import JobLimits
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    """Time limits of a session."""
+
+    session_s: float = 900.0  # one attempt of one session
 
 
 class SessionBudget:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from shoal.agent.browser import ObserveOptions
 from shoal.agent.errors import ModelError
-from shoal.agent.models.images import ImageGrid, fitted
+from shoal.agent.models.images import fitted
 from shoal.agent.models.model import Ask, Message, Model, Reply
+from shoal.agent.models.settings import ImageGrid
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Observation, Usage
 

@@ -38,9 +38,8 @@ from shoal.agent.actions.registry import DEFAULT_SETS  # noqa: E402
 from shoal.agent.browser import ContextOptions, ObserveOptions  # noqa: E402
 from shoal.agent.chromium.process.launch import launch  # noqa: E402
 from shoal.agent.models.decisions.step import StepShape, step_schema  # noqa: E402
-from shoal.agent.models.images import ImageGrid  # noqa: E402
 from shoal.agent.models.openai_compatible import OpenAICompatible  # noqa: E402
-from shoal.agent.models.settings import ModelSettings  # noqa: E402
+from shoal.agent.models.settings import ImageGrid, ModelSettings  # noqa: E402
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions  # noqa: E402
 from shoal.agent.policies.model.checks.calls import call_offers  # noqa: E402
 from shoal.agent.policies.policy import SessionState  # noqa: E402

@@ -7,7 +7,7 @@ from typing import Literal
 
 from shoal.agent.browser import ContextOptions
 from shoal.agent.models.settings import ModelSettings
-from shoal.agent.sessions.dependencies import SessionLimits
+from shoal.agent.sessions.session_budget import SessionLimits
 from shoal.services.addresses import Reach
 from shoal.services.artifacts.options import ArtifactOptions
 from shoal.services.tracing import TraceOptions

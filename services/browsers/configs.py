@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.agent.browser import ContextOptions
 from shoal.agent.models.settings import ModelSettings, Points
-from shoal.agent.sessions.dependencies import SessionLimits
+from shoal.agent.sessions.session_budget import SessionLimits
 from shoal.services.addresses import Reach
 from shoal.services.browsers.config import BrowserLimits, WorkerConfig
 from shoal.services.errors import BadSetting

@@ -7,10 +7,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Protocol
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from shoal.records import Event
 from shoal.services.cli.ending import tell
@@ -69,10 +67,11 @@ def _happened(name: str) -> str:
 
 @contextmanager
 def _bar(title: str) -> Iterator[ShowEvents]:
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
+    console, bars = import_module("rich.console").Console(stderr=True), import_module("rich.progress")
+    text = bars.TextColumn
+    columns = (bars.SpinnerColumn(), text("{task.description}"), bars.BarColumn(), text("{task.fields[text]}"))
     pace = Throughput()
-    with Progress(*columns, console=console, transient=True) as progress:
+    with bars.Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(title, total=None, text="waiting")
 
         def show(event: Event) -> None:

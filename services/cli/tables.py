@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from shoal.agent.support.json_value import Json
 from shoal.services.cli.ending import printable
+
+if TYPE_CHECKING:  # a command that prints JSON, or nothing, imports no Rich
+    from rich.text import Text
 
 _WHOLE = 10_000
 """Characters of a line that nothing is cut to."""
@@ -34,10 +35,11 @@ def print_rows(
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
     """Writes `rows` under `headers`. Cells are text as it is: nothing in a goal or an error is read as markup."""
-    table = Table(*headers, box=None)
+    console, text = import_module("rich.console").Console, import_module("rich.text").Text
+    table = import_module("rich.table").Table(*headers, box=None)
     for row in rows:
-        table.add_row(*(Text(_one_line(cell)) if isinstance(cell, str) else cell for cell in row))
-    console = Console() if sys.stdout.isatty() else Console(width=_WHOLE)
+        table.add_row(*(text(_one_line(cell)) if isinstance(cell, str) else cell for cell in row))
+    console = console() if sys.stdout.isatty() else console(width=_WHOLE)
     console.print(table)
 
 

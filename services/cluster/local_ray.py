@@ -30,6 +30,7 @@ from ray._raylet import (  # type: ignore[attr-defined]  # its stub lacks these
 from shoal.agent.support.busy import longer_s
 from shoal.services.cluster.run_dir import RunDir, clear
 from shoal.services.errors import ClusterFailed
+from shoal.services.interpreter import without_arrow
 
 _NOT_NEEDED = ("start_api_server", "start_monitor", "start_log_monitor")
 """Ray's dashboard (its API server runs though none is asked for), autoscaler and log forwarder: three processes that
@@ -49,6 +50,9 @@ _PATIENCE_S = {
 """Ray's own limits of a start, for a machine on which a start of Python takes a minute, and longer on a busy one: until
 the GCS has its port (30 s), and until a worker process has registered (60 s).
 """
+_FIRST_CALL = {"__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR": "shoal.services.interpreter.begin_worker"}
+"""The function that each worker process calls first. Ray sets this variable by its agent for runtime environments,
+which does not run here."""
 _NICENESS = {"RAY_worker_niceness": "0"}
 """Ray gives its workers a niceness of 15: beside programs that compute, a thirtieth of what each of these gets."""
 
@@ -74,21 +78,26 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
         ClusterFailed: with what its raylet said last. Nothing of that start is left.
     """
     variables = {name: f"{longer_s(limit_s):.0f}" for name, limit_s in _PATIENCE_S.items()}
-    variables |= _NICENESS | {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_AUTH_TOKEN_PATH": str(run_dir.token()),
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-        "TMPDIR": str(run_dir.tmp),
-    }
+    variables |= (
+        _NICENESS
+        | _FIRST_CALL
+        | {
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_TOKEN_PATH": str(run_dir.token()),
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+            "TMPDIR": str(run_dir.tmp),
+        }
+    )
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     AuthenticationTokenLoader.instance().reset_cache()  # it holds the token of this process's last cluster
     try:
-        _start(run_dir, browsers, object_store_bytes, namespace)
-        try:
-            yield
-        finally:
-            ray.shutdown()
+        with without_arrow():
+            _start(run_dir, browsers, object_store_bytes, namespace)
+            try:
+                yield
+            finally:
+                ray.shutdown()
     finally:
         for name, value in before.items():
             _put_back(name, value)

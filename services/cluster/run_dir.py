@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import secrets
 import shutil
@@ -16,11 +17,10 @@ import tempfile
 from pathlib import Path
 
 import psutil
-import structlog
 
 from shoal.services.events import LogEvent
 
-log = structlog.get_logger()
+log = logging.getLogger(__name__)  # not structlog, whose import is half of the watchdog's start
 
 _PREFIX = "shoal-"
 _LOCK = "owner.lock"
@@ -84,7 +84,7 @@ def remove_leftovers(base: Path) -> None:
             continue  # its owner lives
         else:
             clear(path, spare=os.getpid())
-            log.info(LogEvent.LEFTOVERS_REMOVED, folder=str(path))
+            log.info(LogEvent.LEFTOVERS_REMOVED.value, extra={"folder": str(path)})
         finally:
             os.close(lock)
 

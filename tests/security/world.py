@@ -12,7 +12,7 @@ from pathlib import Path
 
 from shoal.agent.browser import ContextOptions
 from shoal.agent.models.settings import ModelSettings
-from shoal.agent.sessions.dependencies import SessionLimits
+from shoal.agent.sessions.session_budget import SessionLimits
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Checkpoint, LoopItem, Outcome

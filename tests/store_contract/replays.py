@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shoal.agent.types import Audited, Replay
+from shoal.agent.sureness import Audited
+from shoal.agent.types import Replay
 from shoal.agent.workflows.format.node import ModelNode
 from shoal.agent.workflows.format.version import State
 from shoal.services.errors import WrongState

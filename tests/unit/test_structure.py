@@ -183,6 +183,7 @@ MAY = {
         "shoal.agent.types",
         "shoal.agent.spec",
         "shoal.agent.status",
+        "shoal.agent.sureness",
         "shoal.agent.errors",
         "shoal.agent.policies.choose",
         "shoal.agent.actions",
@@ -309,18 +310,19 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
         "observe": "support types",
         "page": "errors support",
         "policies": "actions browser errors models observe page read redaction replay_detail spec status "
-        "support types worker_messages workflows",
-        "read": "browser errors observe page spec support types",
+        "support sureness types worker_messages workflows",
+        "read": "browser errors observe page spec support sureness types",
         "redaction": "browser error_info errors observe spec support types",
         "replay_detail": "support",
         "results": "error_info evaluate support types",
         "sessions": "actions artifact_kind browser documents error_info errors fault_table hooks models "
-        "observe page policies read redaction replay_detail spec status support types "
-        "worker_messages workflows",
+        "observe page policies read redaction replay_detail spec status support "
+        "sureness types worker_messages workflows",
         "spec": "support types",
         "status": "",
         "support": "errors",
-        "types": "artifact_kind error_info replay_detail status support",
+        "sureness": "",
+        "types": "artifact_kind error_info replay_detail status support sureness",
         "worker_messages": "compressed_items spec types",
         "workflows": "actions browser errors observe page read redaction spec support types",
     },

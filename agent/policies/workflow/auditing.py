@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from shoal.agent.policies.policy import Extraction
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Audited, Record
+from shoal.agent.sureness import Audited
+from shoal.agent.types import Record
 from shoal.agent.workflows.judging.audit import AuditOutcome, judge_audits
 
 _VERDICTS: Mapping[AuditOutcome, Audited] = {

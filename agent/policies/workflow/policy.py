@@ -12,7 +12,8 @@ from shoal.agent.policies.policy import Extraction, Policy, SessionState
 from shoal.agent.policies.workflow.auditing import audit
 from shoal.agent.replay_detail import IntendedAction, LocatorCount
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Action, Audited, LoopItem, Record, Replay, Step
+from shoal.agent.sureness import Audited
+from shoal.agent.types import Action, LoopItem, Record, Replay, Step
 from shoal.agent.workflows.divergences import Divergence, DivergenceReason
 from shoal.agent.workflows.elements.describing import count
 from shoal.agent.workflows.elements.finding import find

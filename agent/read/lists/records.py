@@ -27,7 +27,7 @@ from shoal.agent.read.lists.words import split_words
 from shoal.agent.read.values.phrases import squash
 from shoal.agent.read.values.text_values import shape
 from shoal.agent.read.word_lists.page_words import OTHER_MATTER
-from shoal.agent.types import Sureness
+from shoal.agent.sureness import Sureness
 
 _ANOTHER = "the page shows another list of such records, with {} entries; `extract.records` says which are meant"
 _ELSEWHERE = "the page shows such records only under {!r}; `extract.records` says whether they are meant"

@@ -20,7 +20,8 @@ from shoal.agent.read.shown.places import name_stems
 from shoal.agent.read.shown.reader import FieldReader, block_fields, page_fields
 from shoal.agent.read.values.conversion import ValueHints
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import FieldCandidate, FieldSource, Sureness
+from shoal.agent.sureness import Sureness
+from shoal.agent.types import FieldCandidate, FieldSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from shoal.agent.read.values.codes import has_check_digit
 from shoal.agent.read.values.days import day_is_shown, may_be_one_moment
 from shoal.agent.read.words import entry_key, folded, letters, likeness_of_texts
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
+from shoal.agent.sureness import Sureness
+from shoal.agent.types import FieldCandidate, FieldSource, Reason
 
 _WEIGHTS: Mapping[WitnessKind, float] = {
     "node": 4.0,

@@ -21,7 +21,8 @@ from shoal.agent.read.shown.choosing import FieldAnswer
 from shoal.agent.read.values.codes import has_check_digit
 from shoal.agent.read.vocabulary import ENUMERATIONS, property_named
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Reason, Sureness
+from shoal.agent.sureness import Sureness
+from shoal.agent.types import Reason
 
 MEASURED = Path(__file__).parent / "sureness.json"
 CODES = frozenset({"sku", "mpn", "productID", "identifier"})

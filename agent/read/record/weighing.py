@@ -13,7 +13,8 @@ from shoal.agent.read.record.settling import Settled
 from shoal.agent.read.shown.choosing import MOST_CANDIDATES, SURENESS_ORDER, FieldAnswer
 from shoal.agent.read.values.days import may_be_one_moment
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
+from shoal.agent.sureness import Sureness
+from shoal.agent.types import FieldCandidate, FieldSource, Reason
 
 _LONG = 400
 """Characters from which a text is a main text."""

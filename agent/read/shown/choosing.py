@@ -17,7 +17,8 @@ from shoal.agent.read.shown.places import Fit, ShownPlace
 from shoal.agent.read.shown.visible_text import VisibleText
 from shoal.agent.read.values.phrases import Phrase, place_in_title, squash
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
+from shoal.agent.sureness import Sureness
+from shoal.agent.types import FieldCandidate, FieldSource, Reason
 
 ENOUGH = 0.5
 """The least score of what may be a value."""

@@ -41,7 +41,8 @@ from shoal.agent.read.values.phrases import Phrase, phrase
 from shoal.agent.read.values.quantities import is_amount, states_no_unit, unit_beside
 from shoal.agent.read.values.stock import stock_line
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import FieldCandidate, FieldSource, Reason, Sureness
+from shoal.agent.sureness import Sureness
+from shoal.agent.types import FieldCandidate, FieldSource, Reason
 
 _SECTION = 1.0  # an id that names the field, its value shown in the same section
 _CLOSE = 0.03  # scores nearer than this are equal

@@ -8,7 +8,8 @@ from shoal.agent.policies.policy import Policy
 from shoal.agent.policies.workflow import DocumentPolicy, ParallelRunPolicy, WorkflowPolicy
 from shoal.agent.spec import JobSpec
 from shoal.agent.support.web_addresses import address_parts
-from shoal.agent.types import Audited, FieldGlossary, LearningLoop, LoopItem, Replay
+from shoal.agent.sureness import Audited
+from shoal.agent.types import FieldGlossary, LearningLoop, LoopItem, Replay
 from shoal.agent.worker_messages import LearnedUse, Work
 from shoal.agent.workflows.format.workflow import goal_hash, schema_hash
 

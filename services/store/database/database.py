@@ -13,19 +13,19 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-import psycopg
 from sqlalchemy import URL, Connection, Engine, QueuePool, StaticPool, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection, ExceptionContext
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 
 from shoal.services.errors import BadSetting, StoreAway, StoreBroken
 from shoal.services.private import make_file, make_folder
 from shoal.services.store.database import codec
 from shoal.services.store.database.cache import Caches
-from shoal.services.store.database.change_notifier import ChangeNotifier, ListeningNotifier, PollingNotifier
+from shoal.services.store.database.change_notifier import ChangeNotifier, PollingNotifier
 from shoal.services.store.database.queries import load
 from shoal.services.store.database.transaction import Operation, Tx
 
@@ -53,6 +53,11 @@ _SILENT_S = 15.0
 after two hours that a machine was cut off, and until then the rows that it has locked stay locked."""
 _TRIES = 5
 """After a deadlock or a race for the same key the transaction runs again."""
+_RACES = ("40001", "40P01")
+_READ_ONLY = "25006"
+_DISK_FULL = "53100"
+_QUERY_CANCELED = "57014"
+"""SQLSTATEs (PostgreSQL's manual, appendix A): the classes of psycopg need its import, a tenth of a second of CPU."""
 _LEAST_FREE = 1024 * 1024
 """Bytes that SQLite's log needs at least to take a commit of some outcomes."""
 _PROBE = "store/probe"
@@ -110,7 +115,8 @@ class Database:
         event.listen(self.writer, "handle_error", _leave_if_useless)
         self._single = self.writer.execution_options(isolation_level="AUTOCOMMIT")  # the same connections
         self._writing = self._reading = ThreadPoolExecutor(_CONNECTIONS, "store")
-        self.notifier = ListeningNotifier(self._url)
+        listening = import_module("shoal.services.store.database.listening_notifier")
+        self.notifier = listening.ListeningNotifier(self._url)
 
     def _now(self, conn: Connection) -> float:
         """Seconds since the epoch, by PostgreSQL's clock, since several machines share its rows."""
@@ -330,15 +336,17 @@ def _leave_if_useless(context: ExceptionContext) -> None:
 
     They are all given up, so that the next ones find who is the primary now.
     """
-    if isinstance(context.original_exception, psycopg.errors.ReadOnlySqlTransaction):
+    if _sqlstate(context.original_exception) == _READ_ONLY:
         context.is_disconnect = True
+
+
+def _sqlstate(cause: BaseException | None) -> str | None:
+    return getattr(cause, "sqlstate", None)
 
 
 def _is_race(err: DBAPIError) -> bool:
     """Return whether the same transaction may well succeed now."""
-    return isinstance(err.orig, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure) or isinstance(
-        err, IntegrityError
-    )
+    return isinstance(err, IntegrityError) or _sqlstate(err.orig) in _RACES
 
 
 def is_away(err: DBAPIError) -> bool:
@@ -348,7 +356,7 @@ def is_away(err: DBAPIError) -> bool:
         return getattr(cause, "sqlite_errorname", "") != "SQLITE_ERROR"
     if isinstance(cause, sqlite3.DatabaseError):
         return type(cause) is sqlite3.DatabaseError  # not a database, or a damaged one
-    return err.connection_invalidated or isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+    return err.connection_invalidated or isinstance(err, OperationalError | InterfaceError)
 
 
 def away(url: URL, err: DBAPIError) -> StoreAway:
@@ -356,14 +364,14 @@ def away(url: URL, err: DBAPIError) -> StoreAway:
     cause: Any = err.orig
     if isinstance(cause, sqlite3.DatabaseError):
         return _sqlite_away(url.database or "", cause)
-    if isinstance(cause, psycopg.errors.ReadOnlySqlTransaction):
+    if _sqlstate(cause) == _READ_ONLY:
         return StoreAway(
             f"the database server {url.host or ''} only reads: name the primary in SHOAL_STORE_URL, "
             "or take default_transaction_read_only off"
         )
-    if isinstance(cause, psycopg.errors.DiskFull):
+    if _sqlstate(cause) == _DISK_FULL:
         return StoreAway(_FULL.format(where=f"the database server {url.host or ''}"))
-    if isinstance(cause, psycopg.errors.QueryCanceled):
+    if _sqlstate(cause) == _QUERY_CANCELED:
         return StoreAway(f"the database server ended a statement ({cause}): is statement_timeout too short?")
     return StoreAway(f"the database does not answer: {cause}")
 

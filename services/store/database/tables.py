@@ -22,12 +22,11 @@ from sqlalchemy import (
     or_,
     text,
 )
-from sqlalchemy.dialects.postgresql import TEXT
 
 from shoal.services.store.database.states import with_numbers
 
 Id = BigInteger().with_variant(Integer(), "sqlite")  # there an `INTEGER PRIMARY KEY` is the row's own number
-Bytewise = Text().with_variant(TEXT(collation="C"), "postgresql")
+Bytewise = Text().with_variant(Text(collation="C"), "postgresql")
 """Text in byte order, which is SQLite's own: paths sort the same everywhere."""
 _ZERO = text("0")
 _FALSE = text("false")

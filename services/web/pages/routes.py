@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 from fastapi import APIRouter, Depends, FastAPI, Form, Request, Response
@@ -39,7 +40,6 @@ from shoal.services.web.pages.jobs.listing import add_job_list
 from shoal.services.web.pages.jobs.page import add_job_page
 from shoal.services.web.pages.jobs.records import add_records
 from shoal.services.web.pages.login import LoginCheck, page_path
-from shoal.services.web.pages.openid_login import add_openid_login
 from shoal.services.web.pages.rendering import HERE, Pages, let_in
 from shoal.services.web.pages.schedules.page import add_schedule_pages
 from shoal.services.web.pages.sessions.live import add_live
@@ -86,7 +86,9 @@ def add_dashboard(
     router = APIRouter(include_in_schema=False, route_class=pages.route_class())
     _add_login(router, login_check, pages)
     if openid.on:
-        add_openid_login(router, deps.store, openid, login_check, pages)
+        # Only here: Authlib and what it stands on take 0.1 s and 10 MiB.
+        login = import_module("shoal.services.web.pages.openid_login")
+        login.add_openid_login(router, deps.store, openid, login_check, pages)
     add_job_list(router, deps, login_check, pages)
     add_records(router, deps, login_check, pages)
     add_item_map(router, deps, login_check)

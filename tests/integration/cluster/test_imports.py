@@ -14,12 +14,20 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.mark.parametrize(
     ("module", "others"),
     [
-        ("shoal.services.cluster.embedded", ("playwright", "openai", "pypdf", "dateparser", "boto3")),
+        (
+            "shoal.services.cluster.embedded",
+            ("playwright", "openai", "pypdf", "dateparser", "boto3", "psycopg", "PIL", "jinja2", "pyarrow"),
+        ),
         (
             "shoal.services.dispatch.actor",
-            ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow"),
+            ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow", "psycopg", "PIL", "jinja2"),
         ),
-        ("shoal.services.browsers.session_parts.real_parts", ("openai", "boto3", "fastapi", "sqlalchemy", "ray")),
+        (
+            "shoal.services.browsers.session_parts.real_parts",
+            ("openai", "boto3", "fastapi", "sqlalchemy", "ray", "playwright", "extruct", "bs4"),
+        ),
+        ("shoal.services.cluster.gateway_process", ("psycopg", "authlib", "cryptography", "ray", "playwright", "lxml")),
+        ("shoal.services.cluster.watchdog", ("structlog", "rich", "asyncio", "ray")),
         ("shoal", ("pydantic", "httpx", "jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow")),
         ("shoal.sync", ("jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic")),
         ("shoal.page", ("ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic", "boto3", "openai")),

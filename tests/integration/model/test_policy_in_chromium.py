@@ -15,8 +15,8 @@ from PIL import ImageChops
 
 from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.models.decisions.plan import Plan
-from shoal.agent.models.images import ImageGrid
 from shoal.agent.models.model import Ask
+from shoal.agent.models.settings import ImageGrid
 from shoal.agent.policies.model import ModelPolicy, ModelPolicyOptions
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.spec import BrowserSpec, JobSpec, LoopSpec, Viewport

@@ -66,10 +66,34 @@ def test_the_help_imports_no_command() -> None:
     assert not {"httpx", "pydantic", "ray", "playwright", "lxml", "boto3", "rich"} & loaded
 
 
+HEAVY = {"ray", "playwright", "sqlalchemy", "lxml", "numpy", "pyarrow", "structlog", "rich", "jinja2", "fastapi"}
+"""Packages that no command needs that only asks a gateway. Each takes a twentieth of a second and more."""
+LIGHT = (
+    "submit",
+    "jobs",
+    "retry",
+    "questions",
+    "schedules",
+    "sinks",
+    "workers",
+    "secrets",
+    "sites",
+    "notify",
+    "webhooks",
+)
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_a_command_that_asks_a_gateway_imports_no_heavy_package(name: str) -> None:
+    run = f"sys.argv = ['shoal', {name!r}, '--help']"
+    loaded = loaded_by(f"from shoal.services.cli import main; {run}; exec('try: main()\\nexcept SystemExit: pass')")
+    assert "httpx" in loaded
+    assert not {*HEAVY, "shoal.agent.types", "shoal.agent.spec", "shoal.services.store"} & loaded
+
+
 @pytest.mark.parametrize(
     ("module", "needless"),
     [
-        ("cli.commands.job.jobs", {"structlog", "shoal.embedded", "sqlalchemy", "ray", "lxml"}),
         ("cluster.gateway_process", {"pyarrow", "numpy", "xlsxwriter", "alembic", "boto3", "ray", "playwright"}),
     ],
 )

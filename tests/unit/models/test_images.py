@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image as Pictures
 
-from shoal.agent.models.images import Fitted, ImageGrid, fitted, scale_for
+from shoal.agent.models.images import Fitted, fitted, scale_for
 from shoal.agent.models.model import Image
+from shoal.agent.models.settings import ImageGrid
 
 GRID = ImageGrid(side=32, tokens=1280)
 RED, BLUE = (220, 20, 20), (20, 20, 220)

@@ -14,8 +14,8 @@ from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
-from shoal.agent.sessions.dependencies import SessionLimits
 from shoal.agent.sessions.once import begun_anew, in_doubt, page_of, to_do_again
+from shoal.agent.sessions.session_budget import SessionLimits
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action, Checkpoint, LoopItem, Step

@@ -24,8 +24,9 @@ from shoal.agent.models.decisions.plan import Plan
 from shoal.agent.models.decisions.step import StepDecision
 from shoal.agent.policies.policy import SessionState
 from shoal.agent.sessions import session
-from shoal.agent.sessions.dependencies import SessionDependencies, SessionLimits
+from shoal.agent.sessions.dependencies import SessionDependencies
 from shoal.agent.sessions.loops.loop_items import FIRST_ITEMS, ITEMS_AT_ONCE
+from shoal.agent.sessions.session_budget import SessionLimits
 from shoal.agent.spec import JobSpec
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json

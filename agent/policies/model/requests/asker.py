@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from shoal.agent.browser import ObserveOptions
-from shoal.agent.models.images import ImageGrid
 from shoal.agent.models.model import Ask, Model, Reply
 from shoal.agent.models.reply import ModelAnswer, ask_for
-from shoal.agent.models.settings import ModelSettings, Points
+from shoal.agent.models.settings import ImageGrid, ModelSettings, Points
 from shoal.agent.models.token_budget import Spent, check_budget, tokens
 from shoal.agent.policies.model.requests.elements import in_view, unmistakable, with_addresses, without_ids
 from shoal.agent.policies.model.requests.job_words import Jobs

@@ -15,10 +15,10 @@ from PIL import Image as Pictures
 from PIL import UnidentifiedImageError
 
 from shoal.agent.actions.registry import ACTION_SETS
-from shoal.agent.models.images import Fitted, ImageGrid, fitted
+from shoal.agent.models.images import Fitted, fitted
 from shoal.agent.models.model import Image
 from shoal.agent.models.reply import ReplyProblem
-from shoal.agent.models.settings import Points
+from shoal.agent.models.settings import ImageGrid, Points
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import Action
 

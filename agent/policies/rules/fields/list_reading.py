@@ -24,7 +24,8 @@ from shoal.agent.read.values.conversion import Raw, ValueHints, convert
 from shoal.agent.read.values.quantities import unit_beside
 from shoal.agent.read.values.text_values import money_in, money_in_words
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import FieldCandidate, FieldSource, Reason, Record, Sureness
+from shoal.agent.sureness import Sureness
+from shoal.agent.types import FieldCandidate, FieldSource, Reason, Record
 
 
 def page_list(

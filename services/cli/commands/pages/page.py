@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from enum import StrEnum
+from importlib import import_module
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from shoal.services.cli import heavy
 from shoal.services.cli.ending import Exit
@@ -130,7 +130,8 @@ def doctor(as_json: AsJson = False) -> None:
             for finding in findings:
                 print(json.dumps(asdict(finding), ensure_ascii=False))
         else:
-            marks = {True: Text("ok", "green"), False: Text("no", "red")}
+            text = import_module("rich.text").Text
+            marks = {True: text("ok", "green"), False: text("no", "red")}
             cells = [(marks[part.ok], part.name, part.detail, part.remedy) for part in findings]
             print_table(("", "part", "found", "what to do"), cells)
         return Exit.DONE if all(finding.ok for finding in findings) else Exit.ENVIRONMENT

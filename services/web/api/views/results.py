@@ -9,7 +9,8 @@ from pydantic import Field
 
 from shoal.agent.status import Status
 from shoal.agent.support.json_value import Json
-from shoal.agent.types import Audited, Basis, Sureness
+from shoal.agent.sureness import Audited, Sureness
+from shoal.agent.types import Basis
 from shoal.services.store import ids
 from shoal.services.store.records import ResultRow
 from shoal.services.web.api.views.base import ErrorView, ItemView, JobId, SessionId, View

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image as Pictures
 
 from shoal.agent.errors import ActionInvalid, ReplyInvalid
-from shoal.agent.models.images import ImageGrid, scale_for
+from shoal.agent.models.images import scale_for
 from shoal.agent.models.model import Image
+from shoal.agent.models.settings import ImageGrid
 from shoal.agent.policies.model import ModelPolicyOptions
 from shoal.agent.policies.model.checks.calls import call_offers
 from shoal.agent.policies.model.requests.canvas import canvas_of
