@@ -1283,31 +1283,24 @@ globalThis.shoalWalker ??= (() => {
       // What listens for what is in it is no hand itself: what shows the hand there is each a target.
       const hand = kind !== 4 && kind !== 5 || getComputedStyle(element).cursor === 'pointer';
       if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, (hand ? POINTER : 0) | modeOfLabel(element, tag), depth + 1, inner);
-      // A cell and the link that is all it holds are one: a click on the link is one on the cell, too.
-      if (CELLS.has(role) && inner.length === 1 && (inner[0][9] & CLICKABLE) && /^(a|button)$/.test(inner[0][0])) {
-        state.count--;
-        state.native = Math.max(native, state.native - 1);
-        inner[0][7] |= statesOf(element, tag) & (SELECTED | DISABLED | CURRENT);
-        raise(out, heightOf(inner));
-        out.push(inner[0]);
-        out.broken = true;
-        return;
-      }
       // What listens within a button and is all that it holds, is the button.
       const part = kind <= 2 && isButton(element) ? onlyOf(inner) : null;
       if (part && !part[2]) {
         state.count = before + 1;
         inner.splice(0, inner.length, ...(part[3] && !givenName(element, tag) ? [part[3]] : []), ...(part[4] ? [part[4]] : []), ...(part[10] || []));
       }
-      // The one icon that shows the hand in what listens and has a title is a part of it.
-      const only = kind === 4 && hintOf(element) && state.count === before + 2 ? inner.findIndex(isIcon) : -1;
+      // The one icon in what listens and has a title is a part of it, unless it listens for something else.
+      const only = kind === 4 && hintOf(element) && state.count === before + 2 ? inner.findIndex(node => isIconOf(node, hintOf(element))) : -1;
       if (only >= 0) { inner.splice(only, 1); state.count--; }
-      // Around controls that are all there is in it, what listens or can be focused is no control of its own.
-      if (state.count > before + 1 && (kind >= 4 && kind <= 6 || (kind <= 2 && sheath(element, inner))) && wraps(element, kind, inner, box)) {
+      // Around controls that are all there is in it, what listens or can be focused is no control of its own. Nor is a cell
+      // around a link alone: a click on the link is one on the cell, too.
+      const cell = CELLS.has(role) && inner.length === 1 && Array.isArray(inner[0]) && inner[0][9] & CLICKABLE && /^(a|button)$/.test(inner[0][0]);
+      if (cell || state.count > before + 1 && (kind >= 4 && kind <= 6 || (kind <= 2 && sheath(element, inner))) && wraps(element, kind, inner, box)) {
         state.count--;
+        if (cell) state.native = Math.max(native, state.native - 1);
         const said = inner.filter(node => typeof node === 'string'), control = said.length ? onlyOf(inner.filter(Array.isArray)) : null;
         if (control) { control[4] = squeeze([control[4], ...said].join(' ')); inner.splice(0, inner.length, control); }
-        if (inner.length === 1) inner[0][7] |= statesOf(element, tag) & ~FOCUSED;
+        if (inner.length === 1) inner[0][7] |= statesOf(element, tag) & (cell ? SELECTED | DISABLED | CURRENT : ~FOCUSED);
         raise(out, heightOf(inner));
         out.push(...inner);
         out.broken = true;
@@ -1319,9 +1312,10 @@ globalThis.shoalWalker ??= (() => {
       const leaf = state.count === before + 1 && !inner.some(holdsPlaced) && !(kind === 7 && !(states & DRAGGABLE) && inner.length > 1);
       const hint = squeeze(hintOf(element));
       if (!name && leaf && textsIn(element).every(isFaint)) name = squeeze(textsIn(element).map(text => text.data).join(' ')) || hint;
-      const said = inner.filter(node => node[0] !== 'svg' || (hiddenIcons.has(node) && STATE_ICON.test(node[3])));
-      const spoken = name || squeeze(plainText(inner.filter(node => node[0] !== 'svg'))) ? inner.filter(node => !hiddenIcons.has(node) || said.includes(node)) : inner;
-      const joined = leaf && !(hint && name === hint) ? squeeze(plainText(name ? said : spoken)) : '';
+      // Beside words an icon that screen readers leave out tells a state alone, and beside a name no other is told either.
+      const isDrawn = node => node[0] === 'svg', tellsState = node => hiddenIcons.has(node) && STATE_ICON.test(node[3]);
+      const isLeftOut = name ? node => isDrawn(node) && !tellsState(node) : node => hiddenIcons.has(node) && !tellsState(node);
+      const joined = leaf && !(hint && name === hint) ? squeeze((name || squeeze(plainText(inner, isDrawn))) ? plainText(inner, isLeftOut) : plainText(inner)) : '';
       if (leaf && isComboBox(element, tag)) {
         name ||= lastName(element, tag);
         if (joined) attributes = { ...attributes || {}, value: clip(joined, TEXT_CHARS) };
@@ -1350,9 +1344,9 @@ globalThis.shoalWalker ??= (() => {
       out.broken = true;
     };
 
-    const isIcon = node => {
+    const isIconOf = (node, title) => {
       const drawn = Array.isArray(node) && node[9] & CLICKABLE && !node[2] && refs.get(node[1]).deref();
-      return !!drawn && !drawn.textContent.trim() && !hearsClicks(drawn);
+      return !!drawn && !drawn.textContent.trim() && (!hearsClicks(drawn) || (!!node[3] && wordsOf(title).includes(node[3])));
     };
     const onlyControls = nodes => nodes.every(node => Array.isArray(node) && (node[9] & CLICKABLE || node[0] === 'svg' || (!node[3] && !node[4] && node[10]?.length && onlyControls(node[10]))));
     const isButton = element => /^(A|BUTTON)$/.test(element.tagName) || /^(button|link)$/.test(element.getAttribute('role') || '');
@@ -1506,7 +1500,8 @@ globalThis.shoalWalker ??= (() => {
       state.struck.push(text || squeeze(plainText(inner)));
       return ['del', 0, 'deletion', '', text, 0, 0, 0, 0, VISIBLE | AROUND, plain ? [] : inner];
     };
-    const plainText = nodes => nodes.map(node => typeof node === 'string' ? node : node[3] + ' ' + node[4] + ' ' + (Array.isArray(node[10]) ? plainText(node[10]) : '')).join(' ');
+    const plainText = (nodes, isLeftOut = () => false) => nodes.filter(node => !isLeftOut(node)).map(node =>
+      typeof node === 'string' ? node : node[3] + ' ' + node[4] + ' ' + (Array.isArray(node[10]) ? plainText(node[10], isLeftOut) : '')).join(' ');
 
     const top = [];
     visit(document, 0, 0, top);

@@ -27,6 +27,7 @@ NAMED = {
     "<i class=material-icons aria-hidden=true>edit_calendar</i></button>",
     "chat": "<button><span class='buttonicon buttonicon-chat'></span></button>",
     "icon of path": f"<button><svg class='w-6 h-6 text-gray-500' width=20 height=20>{_PATH}</button>",
+    "Ada": f"<button><div><b>Ada</b> <svg class='icon icon-arrow-up' aria-hidden=true>{_PATH}</div></button>",
     "Opens": f"<a href=#o><svg class='icon icon-minus' aria-hidden=true width=20 height=20>{_PATH}"
     "<span style='opacity:0'><span>Opens</span><i aria-hidden=true>*</i></span></a>",
     "check Wrap lines": f"<button><svg class='icon icon-check' aria-hidden=true>{_PATH} Wrap lines</button>",
@@ -86,12 +87,15 @@ this.addEventListener('keydown', () => {}); } })</script>""",
 </legend></fieldset></div>""",
     "a tab around its link": """<ul role=tablist><li role=tab tabindex=0 aria-selected=true>
 <a role=presentation tabindex=-1 href=#a>Inner</a></li></ul>""",
-    "a link and a button of one title, with a count": """<ul role=toolbar><li onclick=1 style="float:left"><a title=Inner style="cursor:
-pointer;display:flex"><button title=Inner><i class="icon icon-people"></i></button><span>3</span></a></ul>""",
+    "a link and a button of one title, with a count": """<ul role=toolbar><li onclick=1 style="float:left">
+<a title=Inner style="cursor:pointer;display:flex"><button title=Inner>
+<i class="icon icon-people"></i></button><span>3</span></a></ul>""",
     "the hand over words in a label": "<label><input type=checkbox> <span style='cursor:pointer'>Inner</span></label>",
     "a label without a box": "<label style='display:contents'><input type=checkbox> <span>Inner</span></label>",
     "the hand over an icon": """<div onclick=1 title="Inner (Alt I)"><span>Inner</span> <span class="icon icon-chat"
 style="cursor:pointer;display:inline-block;width:20px;height:20px"></span></div>""",
+    "an icon that listens and is called like what is around it": """<div onclick=1 title="Inner (Alt I)">
+<span>Inner</span> <i onmousedown=1 class=icon-inner style="display:inline-block;padding:10px"></i></div>""",
     "a label that names nothing": "<label for='' style='cursor:pointer'>Inner</label> <input>",
 }
 
@@ -111,6 +115,15 @@ SEVERAL = {
         "<div onclick=1 title=Tools><b class=icon-save style='cursor:pointer'>Save</b> "
         "<b class=icon-undo style='cursor:pointer'>Undo</b></div>",
         {"Tools", "Save", "Undo"},
+    ),
+    "cells, of which one begins as a tag is called": (
+        "<table role=grid><tr><td role=gridcell tabindex=0>alpha no 5<td role=gridcell tabindex=0>Beta</table>",
+        {"alpha no 5", "Beta"},
+    ),
+    "an entry and its cross": (
+        "<div onclick=1 title=Ada>Ada <i class=icon-remove onclick=1 "
+        "style='display:inline-block;padding:10px'></i></div>",
+        {"Ada", "remove"},
     ),
     "a card and its link": ("<div onclick=1>Shoe, $20 <a href=/brand>Brand</a></div>", {"", "Brand"}),
 }
