@@ -220,7 +220,7 @@ def _launch_options(headless: bool, slow_mo: float | None, given: Mapping[str, A
         executable=str(executable) if executable is not None else None,
         headless=headless,
         args=tuple(args),
-        playwright=further,
+        playwright={"ignore_default_args": ["--hide-scrollbars"], **further},  # as BrowserGym: bars make pages narrower
     )
 
 

@@ -88,6 +88,11 @@ def test_arguments_of_browsergym_are_taken_at_their_defaults(tmp_path: Path) -> 
         assert seen["open_pages_titles"] == ("Page",)
 
 
+def test_bars_for_scrolling_take_room_as_in_browsergym(tmp_path: Path) -> None:
+    with opened(tmp_path, "<div id=long style='overflow-y:scroll;width:100px;height:50px'></div>") as (env, _):
+        assert env.unwrapped.page.evaluate("() => document.getElementById('long').clientWidth") < 100
+
+
 def test_arguments_of_browsergym_do_what_they_say(tmp_path: Path) -> None:
     further = {
         "slow_mo": 1,
