@@ -26,7 +26,7 @@ from tests.sites.registry import cache
 _PACKAGES = ("browsergym-core==0.14.3", "browsergym-miniwob==0.14.3")
 _OURS_ALONE = {"button-delay", "chase-circle", "hover-shape", "moving-items", "simon-says"}
 """Tasks of MiniWoB++ that browsergym-miniwob does not have."""
-_MOVES = {"click-pie", "drag-cube", "stock-market"}
+_MOVES = {"click-pie", "drag-cube", "stock-market", "terminal"}
 """Tasks whose pages change by themselves: what they show depends on the moment."""
 _AREA = ["#area button, #area input[type=submit], #area [role=button], #area a, #area span, #area *, #area"]
 
