@@ -13,18 +13,27 @@ import asyncio
 import sys
 from pathlib import Path
 
-from playwright.async_api import Error, Route, async_playwright
 from playwright.async_api import Page as Tab
+from playwright.async_api import Route, async_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from shoal.agent.chromium.process.find import find_chromium  # noqa: E402  # the path is set first
-from shoal.agent.page.from_browser import BrowserPages  # noqa: E402
-from shoal.agent.page.recorded import page_as_json  # noqa: E402
+from shoal.agent.chromium.devtools.isolated_reader import IsolatedReader  # noqa: E402  # the path is set first
+from shoal.agent.chromium.process.find import find_chromium  # noqa: E402
+from shoal.agent.page.from_browser import SCRIPT  # noqa: E402
+from shoal.agent.page.page import Page  # noqa: E402
+from shoal.agent.page.recorded import page_as_json, page_of_answer  # noqa: E402
 
 PAGES = ROOT / "tests" / "pages"
 ADDRESS = "https://pages.test/"
+
+
+async def take(tab: Tab, *, boxes: bool = False) -> Page:
+    """The page of an open tab."""
+    session = await tab.context.new_cdp_session(tab)
+    frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+    return page_of_answer(await IsolatedReader(session, frame).read(SCRIPT, {"boxes": boxes}))
 
 
 async def record(tab: Tab, name: str) -> bytes:
@@ -39,7 +48,7 @@ async def record(tab: Tab, name: str) -> bytes:
 
     await tab.route("**/*", answer)
     await tab.goto(ADDRESS + name)
-    page = await BrowserPages(await tab.context.new_cdp_session(tab), Error).take()
+    page = await take(tab)
     await tab.unroute("**/*")
     return page_as_json(page)
 

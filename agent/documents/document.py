@@ -16,9 +16,8 @@ from shoal.agent.documents.beyond import BeyondDocument
 from shoal.agent.documents.html.elements import DocumentElements
 from shoal.agent.documents.signature import ScriptSignature, has_scripts, signature_of
 from shoal.agent.read.by_place.elements import text as js
-from shoal.agent.read.by_place.elements.page_facts import facts_of
+from shoal.agent.read.by_place.elements.answer import answer_of, record_of
 from shoal.agent.read.by_place.elements.places import PlaceData, Places, fields_of
-from shoal.agent.read.by_place.elements.script_json import json_scripts
 from shoal.agent.read.grounding.other_pages import error_named, page_names
 from shoal.agent.support.json_value import Json
 
@@ -135,28 +134,15 @@ class HtmlDocument:
             self._elements.kinds.clear()
             field_places[name] = places.of(name, kind, query, attribute)
             kinds[name] = frozenset(self._elements.kinds)
-        root = self._elements.root.attributes
-        view: dict[str, Json] = {
-            "url": self.url,
-            "lang": root.get("lang") or "",
-            "ready": "complete",
-            "busy": False,
-            "scripts": has_scripts(self._tree),
-            "invalid": [],
-            "cut": 0,
-            "records": [{"s": "", "f": field_places, "x": 0}],
-            "near": {},
-            "json": self._json() if arg.get("json") else [],
-            "jsonCut": False,
-            "text": "",
-        }
-        if "selectors" in arg:
-            self._elements.kinds.clear()
-            facts = facts_of(self._elements, self.status, arg["selectors"])
-            view["facts"] = {**facts, "text": "", "document": True}
+        self._elements.kinds.clear()
+        answer = answer_of(
+            self._elements, arg, [record_of(field_places)], self.url, self.status, has_scripts=has_scripts(self._tree)
+        )
+        if "facts" in answer:
+            answer["facts"] |= {"text": "", "document": True}
             kinds["facts"] = frozenset(self._elements.kinds)
         lacking = frozenset(name for name, several in field_places.items() if not several)
-        return ReadDocument(view, self.signature, kinds, lacking, self._names())
+        return ReadDocument(answer, self.signature, kinds, lacking, self._names())
 
     def _names(self) -> frozenset[str]:
         """Names of a login, a puzzle or an error that the page bears, each with its element.
@@ -170,9 +156,6 @@ class HtmlDocument:
         return frozenset(
             f"{tag}: {name}" for tag, name in names if error_named(name, asks_password=asks_password, is_short=True)
         )
-
-    def _json(self) -> list[Json]:
-        return [{"k": kind, "t": text, "s": where} for kind, text, where in json_scripts(self._elements)]
 
 
 def readable(raw: RawDocument) -> str:

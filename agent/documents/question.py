@@ -59,7 +59,7 @@ class DocumentQuestion:
             JsonPathFault: a path takes too much work on this page.
         """
         record = PlacedRecord.of(view["records"][0])
-        documents = documents_of([JsonText.of(entry) for entry in view["json"]])
+        documents = documents_of([JsonText.of(entry) for entry in view.get("json", ())])
         in_json = {name: places_at(path, documents) for name, path in self.paths.items()}
         return {name: list(places) for name, places in record.places.items()} | in_json
 

@@ -149,8 +149,6 @@ def _of_tag(tag: str, attributes: Mapping[str, str | None]) -> int:
         marks |= m.PRE
     if tag in STRUCK_TAGS:
         marks |= m.STRUCK
-    if "inert" in attributes:
-        marks |= m.INERT
     if tag == "svg" and "0" in (attributes.get("width"), attributes.get("height")):
         marks |= m.CLIPPED
     return marks

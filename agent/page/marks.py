@@ -34,16 +34,12 @@ SKIPPED: Final = 1 << 9
 UNSLOTTED: Final = 1 << 10
 CHOICE: Final = 1 << 11
 
-INERT: Final = 1 << 12
-TOP: Final = 1 << 13
-MODAL: Final = 1 << 14
 FIXED: Final = 1 << 15
 PRE: Final = 1 << 16
 STRUCK: Final = 1 << 17
 CHECKED: Final = 1 << 18
 SELECTED: Final = 1 << 19
 DISABLED: Final = 1 << 20
-FOCUSED: Final = 1 << 21
 BOXED: Final = 1 << 22
 SMALLER: Final = 1 << 23
 POINTER: Final = 1 << 24

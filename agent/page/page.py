@@ -16,8 +16,6 @@ from shoal.agent.page import marks as m
 from shoal.agent.page.shown_text import Gap, ShownText
 from shoal.agent.page.xml_text import parse_xml
 
-_KEPT = frozenset({"html", "head", "body", "script", "meta", "link", "title", "base"})
-"""Elements that `rendered` keeps although no person sees them: libraries read data there."""
 _PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PLAIN_TAG = re.compile(r"[A-Za-z][A-Za-z0-9-]*", re.ASCII)
 _NOT_DRAWN = m.NONE | m.SKIPPED | m.UNSLOTTED | m.INVISIBLE
@@ -41,9 +39,9 @@ class Window:
 class Page:
     """One document at one moment. Its tree and its marks are never changed: `copy` is for those who change trees.
 
-    The tree has no namespaces, and holds shadow trees and slotted content where they are drawn. Names of elements and
-    attributes that XML forbids are mended (`o:p` is `o_p`). An element's number is its place in document order; what
-    is known beside the tree goes by number.
+    The tree has no namespaces, and holds shadow trees and slotted content where they are drawn; frames are empty. Names
+    of elements and attributes that XML forbids are mended (`o:p` is `o_p`). An element's number is its place in
+    document order; what is known beside the tree goes by number.
 
     An element, and the text right in it, is shown where a person who scrolls, and does nothing else, sees it. The tail
     of an element is text of its parent. What is covered by something else, inert or `aria-hidden` is shown.
@@ -52,17 +50,10 @@ class Page:
     url: str
     root: html.HtmlElement
     marks: array[int]  # by number
-    ids: array[int] = field(
-        default_factory=lambda: array("i")
-    )  # to act on elements, by number; empty without a browser
     boxes: array[int] = field(default_factory=lambda: array("i"))  # four for each element, where they were asked for
     values: Mapping[int, str] = field(default_factory=dict)  # of fields, where they are not what the document says
     shadow_roots: Mapping[int, str] = field(default_factory=dict)  # `open` or `closed`, by the number of the host
     slotted: Mapping[int, int] = field(default_factory=dict)  # number of the host, of its children that a slot draws
-    frames: Mapping[int, Page] = field(default_factory=dict)  # by the number of the frame's element
-    unread: Mapping[int, str] = field(
-        default_factory=dict
-    )  # why a frame could not be read, by the number of its element
     content_type: str = "text/html"  # as the browser takes the document
     loading: bool = False  # the document is still coming
     status: int = 0  # of the HTTP answer that brought it; 0 where it is not known
@@ -153,21 +144,9 @@ class Page:
         """True where white space right in the element counts."""
         return self._has(el, m.PRE)
 
-    def inert(self, el: html.HtmlElement) -> bool:
-        """True where the element takes no clicks and no focus."""
-        return self._has(el, m.INERT)
-
     def fixed(self, el: html.HtmlElement) -> bool:
         """True where the element stays in place while the page scrolls."""
         return self._has(el, m.FIXED)
-
-    def focused(self, el: html.HtmlElement) -> bool:
-        """True where the element has the focus."""
-        return self._has(el, m.FOCUSED)
-
-    def modal(self, el: html.HtmlElement) -> bool:
-        """True where the element is a dialog that lets nothing else be used."""
-        return self._has(el, m.MODAL)
 
     def boxed(self, el: html.HtmlElement) -> bool:
         """True where a part of a line has a ground or an edge of its own; known of pages in a browser."""
@@ -251,21 +230,6 @@ class Page:
         if lookup is None:
             return copy.deepcopy(self.root)
         return parse_xml(etree.tostring(self.root), self.root.base_url, lookup)
-
-    def rendered(self) -> html.HtmlElement:
-        """A copy without what is not shown, for libraries that know no styles. The head stays."""
-        root = self.copy()
-        for el, mark in reversed(list(zip(root.iter(etree.Element), self.marks, strict=True))):
-            parent = el.getparent()
-            if not mark & m.HIDDEN or el.tag in _KEPT or parent is None or parent.tag == "head":
-                continue
-            if mark & m.WHOLLY_HIDDEN or not len(el):
-                el.drop_tree()
-            else:
-                el.text = None
-                for child in el:
-                    child.tail = None
-        return root
 
     # --- where it is ---------------------------------------------------------------------------------------
 

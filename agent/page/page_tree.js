@@ -7,12 +7,14 @@
 // options.within: {scopes, names, most}; `inner` has, by the number of each of so many elements of the selector `scopes`,
 //   what the selectors of these names find in it, or it itself.
 function (options) {
-  const kept = globalThis.shoalPage ??= { ids: new WeakMap(), last: 0, closed: new WeakMap(), asked: new WeakSet() };
+  // Closed shadow roots by host, as DevTools told; the elements that it was asked about; those that it is to be asked about.
+  const kept = globalThis.shoalPage ??= { closed: new WeakMap(), asked: new WeakSet() };
+  kept.suspects = [];
 
   // The bits of agent/page/marks.py.
   const NONE = 1 << 4, INVISIBLE = 1 << 5, TRANSPARENT = 1 << 6, CLIPPED = 1 << 7, OFF_PAGE = 1 << 8, SKIPPED = 1 << 9;
-  const UNSLOTTED = 1 << 10, CHOICE = 1 << 11, INERT = 1 << 12, TOP = 1 << 13, MODAL = 1 << 14, FIXED = 1 << 15;
-  const PRE = 1 << 16, STRUCK = 1 << 17, CHECKED = 1 << 18, SELECTED = 1 << 19, DISABLED = 1 << 20, FOCUSED = 1 << 21;
+  const UNSLOTTED = 1 << 10, CHOICE = 1 << 11, FIXED = 1 << 15;
+  const PRE = 1 << 16, STRUCK = 1 << 17, CHECKED = 1 << 18, SELECTED = 1 << 19, DISABLED = 1 << 20;
   const BOXED = 1 << 22, SMALLER = 1 << 23, BADGES = /^(span|small|label|i|em|a)$/;
   const POINTER = 1 << 24, PRESSED = /^(a|li|span|div)$/;
   const LETTERS = 25, MOST_LETTERS = 31; // five bits: half of the height of letters in pixels
@@ -34,7 +36,7 @@ function (options) {
   const LEAST_PX = 2; // what is smaller is not seen
   const LEAST_OPACITY = 0.02;
   const FAR_INDENT_PX = -300;
-  const MOST_SUSPECTS = 200;
+  const MOST_SUSPECTS = 40;
 
   // --- XML ----------------------------------------------------------------------------------------------------
 
@@ -120,11 +122,11 @@ function (options) {
     if (style.visibility !== 'visible') own |= INVISIBLE;
     if (style.opacity !== '1' && style.opacity < LEAST_OPACITY) within |= TRANSPARENT;
     else if (style.filter !== 'none' && /opacity\(0[%)]/.test(style.filter)) within |= TRANSPARENT;
-    if (element.inert) within |= INERT;
     if (style.cursor === 'pointer' && PRESSED.test(tag) && !element.querySelector('a,li,span,div')) own |= POINTER;
     if (style.textDecorationLine.includes('line-through')) within |= STRUCK;
-    own |= topLayer(element, tag);
-    if (display !== 'contents') own |= room(element, tag, style, display, isAbsolute, position !== 'static', own & (TOP | FIXED), clip);
+    // Over the page, as modal dialogs and popovers are, nothing around an element clips it.
+    const isTop = position === 'fixed' || (tag === 'dialog' ? element.open && element.matches(':modal') : element.hasAttribute('popover') && element.matches(':popover-open'));
+    if (display !== 'contents') own |= room(element, tag, style, display, isAbsolute, position !== 'static', isTop, clip);
     if (hasWords(element)) own |= letters(style) | (BADGES.test(tag) && display.startsWith('inline') ? looks(element, style) : 0);
     if (style.contentVisibility === 'hidden') { const marks = own | within; within |= SKIPPED; return marks; }
     return own | within;
@@ -135,10 +137,6 @@ function (options) {
     const around = element.parentElement;
     const smaller = around && parseFloat(style.fontSize) < 0.9 * parseFloat(getComputedStyle(around).fontSize);
     return (boxed ? BOXED : 0) | (smaller ? SMALLER : 0);
-  };
-  const topLayer = (element, tag) => {
-    if (tag === 'dialog' && element.open && element.matches(':modal')) return TOP | MODAL;
-    return element.hasAttribute('popover') && element.matches(':popover-open') ? TOP : 0;
   };
   // Marks by the room that an element has.
   const room = (element, tag, style, display, isAbsolute, holds, isTop, clip) => {
@@ -193,14 +191,11 @@ function (options) {
 
   // --- the walk -----------------------------------------------------------------------------------------------
 
-  const marks = [], ids = [], boxes = [], nodes = [], frames = [], suspects = [];
+  const marks = [], boxes = [], nodes = [];
   const values = {}, roots = {}, slotted = {};
   const hosts = new Map(); // numbers of the hosts of shadow trees
   const drawn = new Set(); // slotted nodes that were come upon in a slot
   let out = '';
-  let focus = document.activeElement;
-  while (focus?.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
-  if (focus === document.body) focus = null;
 
   const shadowOf = element => element.shadowRoot ?? kept.closed.get(element);
   const stateOf = (element, tag, number) => {
@@ -213,10 +208,12 @@ function (options) {
     else if (element.value !== (element.getAttribute('value') ?? '')) values[number] = element.value.toWellFormed();
     return disabled;
   };
-  // An element that may have a closed shadow root, of which DevTools alone knows.
+  // An element that may have a closed shadow root, of which DevTools alone knows. Each question costs a millisecond or two.
   const isSuspect = (element, tag) => {
-    if (suspects.length >= MOST_SUSPECTS || kept.asked.has(element)) return false;
-    return tag.includes('-') || MAY_HIDE_ROOTS.has(tag) && !element.firstChild && element.offsetHeight > 1;
+    if (kept.suspects.length >= MOST_SUSPECTS || kept.asked.has(element)) return false;
+    if (tag.includes('-') || !MAY_HIDE_ROOTS.has(tag) || element.firstChild) return tag.includes('-');
+    // Of one that is empty, and as high as what is in it.
+    return element.offsetWidth > 1 && element.offsetHeight > 1 && element.computedStyleMap().get('height').value === 'auto';
   };
   const visit = (node, above, clip, depth) => {
     if (node.nodeType === 3 || node.nodeType === 4) out += xml(node.data, OF_TEXT);
@@ -230,15 +227,11 @@ function (options) {
     if (tag === 'img' && node.currentSrc && node.currentSrc !== node.src) values[number] = node.currentSrc;
     if (own & SELECTED) { own &= ~CHOICE; inner &= ~CHOICE; }
     if (tag === 'select' && !node.multiple && node.size < 2) inner |= CHOICE;
-    if (node === focus) own |= FOCUSED;
-    let id = kept.ids.get(node);
-    if (id === undefined) kept.ids.set(node, id = ++kept.last);
     if (!root && !(own & (NONE | SKIPPED)) && isSuspect(node, tag)) {
       kept.asked.add(node);
-      suspects.push(id);
+      kept.suspects.push(node);
     }
     marks.push(own & ~LOOSE);
-    ids.push(id);
     out += '<' + name + (node.hasAttributes() ? attributes(node) : '') + '>';
     const isDeep = depth >= DEEPEST;
     if (isDeep) out += `</${name}>`;
@@ -246,8 +239,7 @@ function (options) {
     if (!isDeep) out += `</${name}>`;
   };
   const content = (element, tag, number, root, inner, clip, depth) => {
-    if (tag === 'style' || tag === 'template') return;
-    if (tag === 'iframe' || tag === 'frame') { frames.push(number); return; }
+    if (tag === 'style' || tag === 'template' || tag === 'iframe' || tag === 'frame') return;
     if (root) { shadow(element, number, root, inner, clip, depth); return; }
     if (tag === 'slot' && hosts.size) { slot(element, inner, clip, depth); return; }
     if (depth > MOST_LEVELS) { out += xml(element.textContent, OF_TEXT); return; }
@@ -279,9 +271,6 @@ function (options) {
   // A script may have taken the whole document away; a page has a root all the same.
   visit(document.documentElement ?? document.createElement('html'), 0, ALL, 1);
   kept.nodes = nodes;
-  kept.numbers = ids;
-  // The element of an id; null where it left the document.
-  kept.find = id => { const node = nodes[ids.indexOf(id)]; return node?.isConnected ? node : null; };
   const packed = numbers => new Uint8Array(Int32Array.from(numbers).buffer).toBase64();
   // A document that the browser saved is drawn on a blank page, which knows its address.
   const saved = location.href === 'about:blank' && document.documentElement?.dataset.documentUrl || '';
@@ -306,8 +295,8 @@ function (options) {
   const seen = { height: document.documentElement?.scrollHeight ?? 0, viewport: innerHeight, loaded: document.readyState === 'complete',
     width: document.documentElement?.scrollWidth ?? 0, left: scrollX, top: scrollY };
   return {
-    url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), ids: packed(ids), boxes: packed(boxes),
-    values, roots, slotted, frames, suspects, matches, inner, window: seen, type: document.contentType, loading: document.readyState === 'loading',
+    url: saved || location.href, base: saved || document.baseURI, xml: out, marks: packed(marks), boxes: packed(boxes),
+    values, roots, slotted, suspects: kept.suspects.length, matches, inner, window: seen, type: document.contentType, loading: document.readyState === 'loading',
     status: answered === 304 ? 200 : answered,
   };
 }

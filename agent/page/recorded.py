@@ -16,37 +16,20 @@ from shoal.agent.page.xml_text import parse_xml
 from shoal.agent.support.json_value import Json
 
 
-def page_of_answer(
-    answer: Mapping[str, Json],
-    frames: Mapping[int, Page] | None = None,
-    unread: Mapping[int, str] | None = None,
-    hidden: int = 0,
-) -> Page:
-    """The page of a script's answer.
-
-    Args:
-        answer: What `page_tree.js` returned.
-        frames: Pages of its frames, by the number of the frame's element.
-        unread: Why frames could not be read, by the same.
-        hidden: Marks that hold for all of it: why the frame that it stands in is not shown.
+def page_of_answer(answer: Mapping[str, Json]) -> Page:
+    """The page of an answer of `page_tree.js`.
 
     Raises:
         ValueError: The answer has marks of other elements than its tree.
     """
-    marks = _numbers(answer["marks"])
-    if hidden:
-        marks = array("i", [mark | hidden for mark in marks])
     return Page(
         url=answer["url"],
         root=parse_xml(str(answer["xml"]).encode("utf-8"), answer["base"]),
-        marks=marks,
-        ids=_numbers(answer["ids"]),
+        marks=_numbers(answer["marks"]),
         boxes=_numbers(answer["boxes"]),
         values=_by_number(answer["values"]),
         shadow_roots=_by_number(answer["roots"]),
         slotted=_by_number(answer["slotted"]),
-        frames=dict(frames or {}),
-        unread=dict(unread or {}),
         matches=dict(answer.get("matches", {})),
         inner=_by_number(answer.get("inner", {})),
         window=_window(answer.get("window")),
@@ -64,7 +47,7 @@ def _window(window: Json) -> Window | None:
 
 
 def page_as_json(page: Page) -> bytes:
-    """The page with its frames, for `page_from_json`; the same page always gives the same text.
+    """The page for `page_from_json`; the same page always gives the same text.
 
     What it was asked to find and the window are of one moment, and are not kept.
     """
@@ -81,7 +64,7 @@ def page_from_json(data: bytes | str) -> Page:
     recording = json.loads(data)
     if not isinstance(recording, dict) or "xml" not in recording:
         raise ValueError("a recorded page is a JSON object with xml in it; record it again")
-    return _page_of(recording)
+    return page_of_answer(recording)
 
 
 def _to_json(page: Page) -> dict[str, Any]:
@@ -90,22 +73,14 @@ def _to_json(page: Page) -> dict[str, Any]:
         "base": page.root.base_url,
         "xml": etree.tostring(page.root, encoding="unicode"),
         "marks": _packed(page.marks),
-        "ids": _packed(page.ids),
         "boxes": _packed(page.boxes),
         "values": _named(page.values),
         "roots": _named(page.shadow_roots),
         "slotted": _named(page.slotted),
-        "frames": {str(number): _to_json(inner) for number, inner in page.frames.items()},
-        "unread": _named(page.unread),
         **({} if page.content_type == "text/html" else {"type": page.content_type}),
         **({"loading": True} if page.loading else {}),
         **({"status": page.status} if page.status else {}),
     }
-
-
-def _page_of(recording: Mapping[str, Json]) -> Page:
-    frames = {int(number): _page_of(inner) for number, inner in recording["frames"].items()}
-    return page_of_answer(recording, frames, _by_number(recording["unread"]))
 
 
 def _packed(numbers: array[int]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shoal.agent.read.glossary import NO_ENTRY, GlossaryEntry, entries_of, unambiguous
-from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, phrase
+from shoal.agent.read.values.phrases import NEUTRAL_WORDS, UNIT_WORDS, Phrase, day_phrases, phrase
 from shoal.agent.read.values.quantities import requested_unit, shows_amount, unit_perhaps
 from shoal.agent.read.word_lists.concepts import CONCEPTS, Concept
 from shoal.agent.spec import X_GLOSSARY, schema_text
@@ -16,6 +16,9 @@ from shoal.agent.support.bounded_cache import bounded_cache
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.schemas.bounds import LONG_SCHEMA
 
+_DAYS = ("date", "date-time")
+_ALSO_NUMBERS = ("weight", "size", "sku", "date", "servings")
+"""Concepts whose values may be asked for as numbers, too."""
 _MAX_DEPTH = 8  # references may lead in circles
 _MOST_PARTS = 1_000
 """Parts of a schema that are looked at with all references followed: they may multiply at each level."""
@@ -41,6 +44,7 @@ class Property:
     unit: str = ""  # of a number: the unit that it is asked for in, as CLDR names it; "" where the schema names none
     unit_perhaps: str = ""  # the unit that its name may mean: it is asked for beside an amount of the same kind
     glossary: GlossaryEntry = NO_ENTRY  # further names, which say less than its own
+    day_phrases: tuple[Phrase, ...] = ()  # of a day: what else it may be called, "file date" for `date_filed`
 
     @property
     def own_names(self) -> tuple[Phrase, ...]:
@@ -171,6 +175,7 @@ class _Reader:
             glossary=glossary,
             concept=concept,
             format=str(flat.get("format", "")),
+            day_phrases=day_phrases(phrases) if flat.get("format") in _DAYS else (),
             pattern=str(flat.get("pattern", "")),
             enum=_enum(flat),
             properties=self.properties(flat, phrase(name), f"{above}{name}.", depth + 1),
@@ -287,5 +292,5 @@ def _fits(concept: Concept, types: frozenset[str]) -> bool:
     if types and types <= {"boolean"}:
         return False
     if types and types <= {"number", "integer"}:
-        return concept.kind in ("price", "rating", "count", "gtin") or concept.name in ("weight", "size", "sku", "date")
+        return concept.kind in ("price", "rating", "count", "gtin") or concept.name in _ALSO_NUMBERS
     return True

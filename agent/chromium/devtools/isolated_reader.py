@@ -7,6 +7,7 @@ from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
 
+from shoal.agent.chromium.devtools.closed_roots import hand_over_closed_roots
 from shoal.agent.chromium.devtools.protocol import DevTools
 from shoal.agent.errors import ActionError, BrowserError
 from shoal.agent.support.json_value import Json
@@ -29,6 +30,10 @@ LOST = (
 )
 """Messages of Chromium when the document went away under a script."""
 _TRIES = 5
+_SUSPECTS = "globalThis.shoalPage?.suspects"
+_TAKE_ROOTS = "function (...roots) { for (const root of roots) shoalPage.closed.set(root.host, root); }"
+_DEEPEST_ROOTS = 5
+"""Closed shadow roots within closed shadow roots that are found."""
 
 
 class IsolatedReader:
@@ -46,11 +51,33 @@ class IsolatedReader:
         self._world = None
 
     async def read(self, script: str, arg: Json = None) -> Json:
-        """Return what the function `script` returns for `arg`.
+        """Return what the function `script` returns for `arg`, which of a page has closed shadow trees in it.
 
         Raises:
             ActionError: the script threw, or gave what JSON cannot express.
         """
+        for _ in range(_DEEPEST_ROOTS):
+            answer = await self._read(script, arg)
+            if not (isinstance(answer, dict) and answer.get("suspects") and await self._hand_over_roots()):
+                break
+        return answer
+
+    async def _hand_over_roots(self) -> bool:
+        """Hands the closed shadow roots of the document over to `page_tree.js`; True where it is to be asked again."""
+        group = uuid.uuid4().hex
+        try:
+            world = await self._isolated_world()
+            asked = {"expression": _SUSPECTS, "contextId": world, "objectGroup": group}
+            suspects = (await self._session.send("Runtime.evaluate", asked))["result"].get("objectId")
+            if suspects is None:
+                return True  # another document's world: that one is read
+            has_closed = await hand_over_closed_roots(self._session, suspects, world, group, _TAKE_ROOTS)
+            await self._session.send("Runtime.releaseObjectGroup", {"objectGroup": group})
+        except PlaywrightError:
+            return True  # the document went away meanwhile: the page is asked again, and tells where it is gone
+        return has_closed
+
+    async def _read(self, script: str, arg: Json) -> Json:
         asked = _IN_THAT_WORLD.replace("FUNCTION", function_by_names(script))
         for attempt in range(_TRIES):
             try:

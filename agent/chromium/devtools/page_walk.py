@@ -12,6 +12,7 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import ElementPath, ObserveOptions
+from shoal.agent.chromium.devtools.closed_roots import hand_over_closed_roots
 from shoal.agent.chromium.devtools.frame_document import located
 from shoal.agent.chromium.devtools.worlds import World, Worlds
 from shoal.agent.errors import BrowserError
@@ -257,10 +258,10 @@ class PageWalk:
             self._listeners[session] = (document, known)
         return known
 
-    async def _mark(self, session: CDPSession, worlds: list[World], nodes: list[int], event: str = "") -> None:
+    async def _mark(self, session: CDPSession, worlds: list[World], nodes: list[int], event: str) -> None:
         """Hands nodes, by DevTools' ids, to the walkers of the documents that they are in.
 
-        Shadow roots that are closed, elements that take clicks, or those that listen for `event`.
+        Elements that take clicks, or those that listen for `event`.
         """
         for world in worlds:
             if not nodes:
@@ -293,24 +294,11 @@ class PageWalk:
 
     async def _open_closed_roots(self, world: World) -> bool:
         """Asks DevTools about elements that may hide a closed shadow root; whether there was one."""
-        session = world.session
-        handle = await world.handle(f"shoalWalker.suspects({_MAX_SUSPECTS})")
-        if handle is None:
+        suspects = await world.handle(f"shoalWalker.suspects({_MAX_SUSPECTS})")
+        if suspects is None:
             return False
-        listed = await session.send("Runtime.getProperties", {"objectId": handle, "ownProperties": True})
-        hosts = [entry["value"]["objectId"] for entry in listed["result"] if entry["name"].isdigit()]
-        described = await asyncio.gather(
-            *(session.send("DOM.describeNode", {"objectId": host, "depth": 0, "pierce": True}) for host in hosts)
-        )
-        roots = [
-            root["backendNodeId"]
-            for answer in described
-            for root in answer["node"].get("shadowRoots", ())
-            if root.get("shadowRootType") == "closed"
-        ]
-        if roots:
-            await self._mark(session, [world], roots)
-        return bool(roots)
+        take = "function (...roots) { shoalWalker.mark(roots, ''); }"
+        return await hand_over_closed_roots(world.session, suspects, world.context, "shoal", take)
 
 
 def _left_of(options: ObserveOptions, walks: Iterable[FrameWalk]) -> ObserveOptions:

@@ -64,21 +64,21 @@ class PlacesPage:
 
     @classmethod
     def of(cls, answer: Mapping[str, Json]) -> Self:
-        """The page that was told."""
+        """The page of an answer, which leaves out what it has no more of than nothing."""
         return cls(
             url=str(answer["url"]),
             lang=str(answer["lang"]),
-            loaded=answer["ready"] == "complete",
-            busy=bool(answer["busy"]),
+            loaded=answer.get("ready", "complete") == "complete",
+            busy=bool(answer.get("busy")),
             scripted=bool(answer["scripts"]),
-            invalid=tuple(answer["invalid"]),
-            cut=bool(answer["cut"]),
+            invalid=tuple(answer.get("invalid", ())),
+            cut=bool(answer.get("cut")),
             records=tuple(map(PlacedRecord.of, answer["records"])),
-            near={name: tuple(map(str, texts)) for name, texts in answer["near"].items()},
+            near={name: tuple(map(str, texts)) for name, texts in answer.get("near", {}).items()},
             tables=int(answer.get("tables", 0)),
-            json=tuple(map(JsonText.of, answer["json"])),
-            json_cut=bool(answer["jsonCut"]),
-            text=str(answer["text"]),
+            json=tuple(map(JsonText.of, answer.get("json", ()))),
+            json_cut=bool(answer.get("jsonCut")),
+            text=str(answer.get("text", "")),
         )
 
     @property

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from shoal.agent.browser import Context, PageDocument
+from shoal.agent.errors import BrowserError
 from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.page import Page
 from shoal.agent.page.recorded import page_of_answer
@@ -34,9 +35,15 @@ async def drawn_page(document: Context, find: Mapping[str, str] | None = None) -
     return await read_tree(document, find)
 
 
-async def read_tree(document: PageDocument, find: Mapping[str, str] | None = None) -> Page:
-    """The page's tree, however large."""
-    answer = await document.read(SCRIPT, {"boxes": False, "find": dict(find or {})})
+async def read_tree(document: PageDocument, find: Mapping[str, str] | None = None, *, boxes: bool = False) -> Page:
+    """The page's tree, however large; with `boxes` where each element lies, too.
+
+    Raises:
+        BrowserError: The page answered no tree.
+    """
+    answer = await document.read(SCRIPT, {"boxes": boxes, "find": dict(find or {})})
+    if not isinstance(answer, Mapping):
+        raise BrowserError("the page answered no tree")
     return await asyncio.to_thread(page_of_answer, answer)
 
 

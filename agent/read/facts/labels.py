@@ -12,17 +12,18 @@ from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
 from shoal.agent.page.selectors import Selectors
+from shoal.agent.read.facts.controls import CONTROL_TAGS, combo_box, is_value, is_within, outside
+from shoal.agent.read.facts.lines import named_in_lines
 from shoal.agent.read.facts.page_parts import Around, LabeledValue, Taken
 from shoal.agent.read.facts.pictures import picture_address
 from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
-from shoal.agent.read.facts.tables import Grids, cells_of, is_head, table_of
+from shoal.agent.read.facts.tables import Grids, cells_of, in_turns, is_head, table_of
 from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, leaves, one_line
 
 _MOST = 800
 _LONGEST_LABEL = 60
 _MOST_OPTIONS = 1_000
 _NO_VALUE = frozenset(["hidden", "password", "submit", "button", "reset", "image", "file", "search"])
-_CONTROL_TAGS = ("input", "select", "textarea")
 _CONTROL_ROLES = frozenset(["checkbox", "switch", "radio", "textbox", "combobox", "spinbutton", "slider"])
 _EXACT = frozenset(["number", "date", "datetime-local", "month", "week", "time", "range", "color"])
 _PARTS_OF_LISTS = frozenset(["tr", "tbody", "thead", "td", "th", "dt", "dd", "ul", "ol", "select"])
@@ -35,12 +36,12 @@ _INLINE = frozenset(
     | {"var"}
 )
 _LISTS = frozenset(["ul", "ol"])
+_NO_PARTS = frozenset(["a", "form", "nav"])
+"""Elements behind a text under a heading that are no part of it."""
 _PASSED_OVER = SKIPPED | {"button"}
 _BADGES = frozenset(["span", "small", "label", "i", "em", "a"])
 _LONGEST_BADGE = 40
 _MOST_IN_CELL = 20
-_ROWS = re.compile(r"\n| [·•|] ")
-_LINE = re.compile(r"([^:：]{2,40})\s?[:：]\s+(\S.*)|([^:：\d]{2,40})：(\S.*)", re.S)
 _COLON = re.compile(r"\s{0,9}[:：]\s{0,9}$")
 
 
@@ -85,8 +86,8 @@ class Labels:
         self._label_of: dict[HtmlElement, list[HtmlElement]] = {}
         for label in walk.page.root.iter("label"):
             named = self._by_id.get(label.get("for"))
-            own = named if named is not None else next(filter(_is_value, label.iterdescendants(etree.Element)), None)
-            own = own if own is not None or label.get("for") else _combo_box(label.getnext())
+            own = named if named is not None else next(filter(is_value, label.iterdescendants(etree.Element)), None)
+            own = own if own is not None or label.get("for") else combo_box(label.getnext())
             if own is not None:
                 self._label_of.setdefault(own, []).append(label)
 
@@ -134,10 +135,8 @@ class Labels:
                 self._add_row(cells_of(row), grid.width, around, box)
 
     def _add_row(self, cells: Sequence[HtmlElement], width: int, around: Around, box: str) -> None:
-        heads = [is_head(cell) for cell in cells]
-        if len(cells) == 2 and not heads[1] and (heads[0] or width == 2):
-            self._add_cell([self._text_of(cells[0])], cells[1], around, box)
-        elif cells and len(cells) % 2 == 0 and heads == [True, False] * (len(cells) // 2):
+        pair = len(cells) == 2 and width == 2 and not is_head(cells[1])
+        if pair or in_turns(cells):
             for place in range(0, len(cells), 2):
                 self._add_cell([self._text_of(cells[place])], cells[place + 1], around, box)
 
@@ -165,7 +164,7 @@ class Labels:
         if not names:
             return
         own = self._text_of(cell)
-        control = None if own.strip() else next(cell.iterdescendants(*_CONTROL_TAGS), None)
+        control = None if own.strip() else next(cell.iterdescendants(*CONTROL_TAGS), None)
         pictures = [] if own.strip() else [img for img in cell.iterdescendants("img") if img.get("alt") is not None]
         text = one_line(pictures[0].get("alt")) if len(pictures) == 1 else own
         more_labels = tuple(names[1:])
@@ -264,6 +263,8 @@ class Labels:
     def add_beside(self, el: HtmlElement, whole: str, around: Around, *, inline: bool) -> None:
         """A first child that names what follows it; and lines "Label: value"."""
         if el.tag in _PARTS_OF_LISTS:
+            if inline and el.tag == "td":
+                self._add_lines(el, whole, around)
             return
         children = [child for child in el if isinstance(child.tag, str)]
         if len(children) <= 6:
@@ -278,10 +279,13 @@ class Labels:
                 box = self._walk.selectors.of(el.getparent()) if el.getparent() is not None else ""
                 self._add("label", label, re.sub(r"^[:：]\s*", "", rest.strip()), children[1], around, box=box)
         self._add_named_parts(el, children, around)
+        self._add_in_turns(children, around)
         if inline:
-            for row in _ROWS.split(whole):
-                if (hit := _LINE.fullmatch(row)) is not None:
-                    self._add("label", hit[1] or hit[3], hit[2] or hit[4], el, around)
+            self._add_lines(el, whole, around)
+
+    def _add_lines(self, el: HtmlElement, whole: str, around: Around) -> None:
+        for label, value in named_in_lines(whole):
+            self._add("label", label, value, el, around)
 
     def _add_named_parts(self, el: HtmlElement, children: Sequence[HtmlElement], around: Around) -> None:
         """Several parts of one line, each behind its name and a colon."""
@@ -294,10 +298,23 @@ class Labels:
         for text, child in named if len(named) > 1 else ():
             self._add("label", text, self._text_of(child), child, around)
 
+    def _add_in_turns(self, children: Sequence[HtmlElement], around: Around) -> None:
+        """Names and values in turns, each with a tag or classes of its own."""
+        names, values = children[::2], children[1::2]
+        kinds = {_kind(el) for el in names}, {_kind(el) for el in values}
+        if len(names) < 2 or len(names) != len(values) or any(len(kind) > 1 for kind in kinds) or kinds[0] == kinds[1]:
+            return
+        if names[0].tag in (*_NO_LABELS, *HEADINGS, "p") or any((el.tail or "").strip() for el in children):
+            return
+        for name, value in zip(names, values, strict=True):
+            label = one_line(self._text_of(name))
+            if len(label) <= 40 and not self._controls(name):
+                self._add("label", label, self._text_of(value), value, around)
+
     def _controls(self, label: HtmlElement) -> bool:
         """True for the label of a control: what it names is the control's value, and no text beside it."""
         named = self._by_id.get(label.get("for"))
-        return any(map(_is_value, label.iterdescendants(etree.Element))) or (named is not None and _is_value(named))
+        return any(map(is_value, label.iterdescendants(etree.Element))) or (named is not None and is_value(named))
 
     @staticmethod
     def _text_before(el: HtmlElement, child: HtmlElement) -> bool:
@@ -321,6 +338,8 @@ class Labels:
             return
         texts, length = list[str](), 0
         for node in itertools.takewhile(lambda node: node.tag not in HEADINGS, nodes):
+            if texts and node.tag in _NO_PARTS:
+                break
             texts.append(self._text_of(node))
             length += len(texts[-1] or str(node.text_content()))  # of one that is too long nothing is kept
             if length >= LONGEST_TEXT:
@@ -348,7 +367,7 @@ class Labels:
     @staticmethod
     def is_control(el: HtmlElement) -> bool:
         """True for a field of a form, and for what takes its part."""
-        if el.tag in _CONTROL_TAGS or el.get("role") in _CONTROL_ROLES:
+        if el.tag in CONTROL_TAGS or el.get("role") in _CONTROL_ROLES:
             return True
         return el.get("contenteditable") in ("", "true", "plaintext-only")
 
@@ -411,20 +430,20 @@ class Labels:
         """True for a form that searches or orders."""
         fields = (
             el
-            for el in form.iterdescendants(*_CONTROL_TAGS)
+            for el in form.iterdescendants(*CONTROL_TAGS)
             if (el.get("type") or "").lower() not in _NO_VALUE and self._page.is_visible(el)
         )
         return form.get("role") == "search" or len(list(itertools.islice(fields, 2))) < 2
 
     def _labels(self, el: HtmlElement, type_: str) -> list[str]:
-        labels = [_outside(label, el) for label in self._label_of.get(el, ())]
+        labels = [outside(label, el) for label in self._label_of.get(el, ())]
         if type_ == "radio":
             group = next(el.iterancestors("fieldset"), None)
             legend = None if group is None else next(group.iterdescendants("legend"), None)
             labels = [] if legend is None else [str(legend.text_content())]
         else:
             named = (self._by_id.get(name) for name in (el.get("aria-labelledby") or "").split())
-            labels += [str(other.text_content()) for other in named if other is not None and not _is_within(other, el)]
+            labels += [str(other.text_content()) for other in named if other is not None and not is_within(other, el)]
             labels.append(el.get("aria-label") or "")
             cell = next((up for up in el.iterancestors() if up.tag in ("td", "dd")), None)
             before = cell.getprevious() if cell is not None else None
@@ -440,28 +459,8 @@ def _outranks(el: HtmlElement, head: HtmlElement) -> bool:
     return el.tag in HEADINGS and str(el.tag) <= str(head.tag)
 
 
-def _is_value(el: HtmlElement) -> bool:
-    return el.tag in _CONTROL_TAGS or el.get("role") == "combobox"
-
-
-def _combo_box(el: HtmlElement | None) -> HtmlElement | None:
-    """The element where it is a combo box that a page makes of others: a label right before it is its own."""
-    return el if el is not None and el.get("role") == "combobox" and el.tag not in _CONTROL_TAGS else None
-
-
-def _is_within(el: HtmlElement, control: HtmlElement) -> bool:
-    """True for a part of a control, as what shows its value."""
-    return el is control or control in el.iterancestors()
-
-
-def _outside(label: HtmlElement, control: HtmlElement) -> str:
-    """The text of a label without what its control says."""
-    text = label.text or ""
-    for child in label:
-        if child is not control and isinstance(child.tag, str) and child.tag not in SKIPPED:
-            text += " " + _outside(child, control)
-        text += child.tail or ""
-    return text
+def _kind(el: HtmlElement) -> tuple[str, str]:
+    return str(el.tag), str(el.get("class") or "")
 
 
 def _stamp(el: HtmlElement) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import urldefrag, urljoin
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
-from shoal.agent.read.facts.tables import Grids, cells_of, is_head, is_row, table_of
+from shoal.agent.read.facts.tables import Grids, cells_of, in_turns, is_head, is_row, table_of
 from shoal.agent.read.facts.texts import leaves, one_line
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -239,7 +239,8 @@ class Surroundings:
         if el.tag in _NO_CARDS or self.has_h1(el) or (el.tag == "section" and el.get("id")):
             return False
         if is_row(el):
-            return sum(not is_head(cell) for cell in cells_of(el)) >= 3
+            cells = cells_of(el)
+            return sum(not is_head(cell) for cell in cells) >= 3 and not in_turns(cells)
         count, chars = _leaves(el)
         if count >= _MOST_LEAVES:
             return False

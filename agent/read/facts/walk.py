@@ -324,7 +324,7 @@ class Walk:
         telling = (
             names or data or aria or prop or rel or exact or tag in _LONE_TAGS or (tag == "a" and (self.many or mails))
         )
-        if not telling or self._mentioned(el, text):
+        if not telling or ((tag in _CODE or mails) and self._mentioned(el, text)):
             return
         if self._words and not (self.many and tag == "a") and tag not in _LONE_TAGS - {"img"} and not mails:
             words = " ".join([names, prop, rel, tag, *(" ".join(pair) for pair in data)])
@@ -348,8 +348,8 @@ class Walk:
         )
 
     def _mentioned(self, el: HtmlElement, text: str) -> bool:
-        """True for code within a sentence, which mentions something. What the record is called stands elsewhere."""
-        paragraph = next(el.iterancestors("p"), None) if el.tag in _CODE else None
+        """True for what stands within a sentence, which mentions it. What the record is called stands elsewhere."""
+        paragraph = next(el.iterancestors("p"), None)
         if paragraph is None:
             return False
         if paragraph not in self._paragraphs:

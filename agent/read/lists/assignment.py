@@ -129,6 +129,8 @@ def clash(first: Column, second: Column) -> bool:
         return first is second
     if (is_counted(first) and is_counted(second)) or _are_bounds(first, second):
         return first is second
+    if first.source[0] == second.source[0] == "label" and first.source[1] != second.source[1]:
+        return False  # one text may hold both: "Price: 5 | Seller: Ann"
     cells = {_cell_of(first), _cell_of(second)}
     if len(cells) == 2 and "" not in cells:
         return False  # one cell may stand in two columns

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from statistics import median
 
 from lxml.html import HtmlElement
@@ -22,6 +22,8 @@ from shoal.agent.read.lists.places import (
     common_steps,
     first_link,
     headed,
+    held_with,
+    labelled_parts,
     named_before,
     within_line,
     within_named,
@@ -37,7 +39,6 @@ _MOST_ALIKE = 20
 """Pieces, lines or links of a record at one path that are places: further ones are a long text's, or a list's."""
 _CONTROL_LEVELS = 4
 _MEANS = re.compile(r"[-–—:]\s+(\S.*)$")
-_PREFIX = re.compile(r"([^:]{2,32}):\s+(\S.*)$")
 _FILE = re.compile(r"\.(\w{2,4})(?:$|[?#])")
 _NAMING = ("id", "itemprop", "data-label", "data-title", "headers", "data-th")
 
@@ -92,9 +93,11 @@ class _Collector:
         self._several: Counter[tuple[str, int]] = Counter()  # links to one kind of file, by record
         self._numbers: dict[str, dict[int, Counter[Path]]] = {"piece": {}, "line": {}}
         self._texts = Counter(text for pieces in self.records for text in {piece.text.casefold() for piece in pieces})
-        self._prefixes = Counter(
-            prefix for pieces in self.records for prefix in {_prefix_of(piece.text) for piece in pieces} if prefix
+        firsts = (
+            {parts[0][0].casefold() for each in pieces if (parts := labelled_parts(each.text))}
+            for pieces in self.records
         )
+        self._prefixes = Counter(chain.from_iterable(firsts))
 
     # --- one record -----------------------------------------------------------------------------------
 
@@ -169,14 +172,16 @@ class _Collector:
                 at
                 for at, piece in enumerate(line)
                 if (self._is_label(piece) and not (at and line[at - 1].text.endswith(":") and piece.text[-1:] != ":"))
-                or self._label_in(piece)
+                or self._labels_in(piece)
             ]
             for start, end in pairwise([*starts, len(line)]):
-                match, values = self._label_in(line[start]), line[start + 1 : end]
-                if match:
-                    text = joined([replace(line[start], text=match[2]), *values])
-                    self._put(("label", match[1].casefold()), record, text, line[start:end], match[1], line[start].link)
+                if parts := self._labels_in(line[start]):
+                    held = held_with(line[start], line[start:end])
+                    for at, (label, text) in enumerate(parts, 1):
+                        value = [replace(held[0], text=text), *(held[1:] if at == len(parts) else ())]
+                        self._put(("label", label.casefold()), record, joined(value), held, label, line[start].link)
                     continue
+                values = held_with(line[start], line[start + 1 : end])
                 if not values and start == len(line) - 1 and place + 1 < len(lines):
                     below = lines[place + 1]
                     ends = (at for at, piece in enumerate(below) if piece.text.endswith(":"))
@@ -188,10 +193,10 @@ class _Collector:
                     link = values[0].link if len({piece.link for piece in values}) == 1 else None
                     self._put(("label", label.casefold()), record, joined(values), values, label, link)
 
-    def _label_in(self, piece: Piece) -> re.Match[str] | None:
-        """The label that a piece begins with, and what follows it, where several records have it."""
-        match = _PREFIX.match(piece.text)
-        return match if match and self._prefixes[match[1].casefold()] >= max(2, 0.3 * self.count) else None
+    def _labels_in(self, piece: Piece) -> Sequence[tuple[str, str]]:
+        """The label that a piece begins with, and what follows it, where several records have it; each further one."""
+        parts = labelled_parts(piece.text)
+        return parts if parts and self._prefixes[parts[0][0].casefold()] >= max(2, 0.3 * self.count) else ()
 
     def _is_constant(self, piece: Piece) -> bool:
         """True for a short text that half of the records have."""
@@ -472,11 +477,6 @@ def _part(column: Column, sizes: Mapping[int, int]) -> float:
     lengths = [(len(value), max(len(value), size)) for value, size in values if isinstance(value, str)]
     whole = sum(size for _, size in lengths)
     return sum(length for length, _ in lengths) / whole if whole else 1.0
-
-
-def _prefix_of(text: str) -> str:
-    match = _PREFIX.match(text)
-    return match[1].casefold() if match else ""
 
 
 def _text_of_cell(step: str, pieces: Sequence[Piece]) -> str:

@@ -427,11 +427,7 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     steps = column.first.path[-4:] if column.first is not None else ()
     strong = any(step.split(".")[0] in _HEADINGS for step in steps)
     called = asked.is_called(column)
-    if (
-        (column.count > 2 or column.source[-1] == "head")
-        and (not called or column.names)
-        and len(set(column.texts)) == 1
-    ):
+    if column.count > 2 and (not called or column.names) and len(set(column.texts)) == 1:
         return 0.0  # a heading, a term, or the "Lot" of numbered lots, that all records share
     numbered = asked.numbered_names and column.words >= 1
     differ = column.distinct if numbered else column.distinct_letters

@@ -10,16 +10,18 @@ from itertools import accumulate, takewhile
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
+from shoal.agent.read.facts.lines import BY
 from shoal.agent.read.facts.tables import is_cell, is_head, is_row
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import INLINE, block_of, tags_of
 from shoal.agent.read.lists.pieces import PagePieces, Piece
 from shoal.agent.read.lists.tables import cells_of
-from shoal.agent.read.lists.words import BY
 from shoal.agent.read.values.text_values import money_in
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
 _BY = re.compile(rf"(?:(?:posted|written|submitted|published|\d{{1,9}} \w{{1,40}}) )?(?:{BY}):?", re.I)
+_LABELLED = re.compile(r"([^:]{2,32}):\s+(\S.*)$")
+_SEPARATOR = re.compile(r" [|·•] ")
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -73,13 +75,33 @@ def within_line(el: HtmlElement) -> Iterator[HtmlElement]:
 
 def beside(label: Piece, value: Piece) -> bool:
     """True where a label stands with its value in one cell, or in a row of just the two."""
-    label_cell, value_cell = (
-        next(filter(is_cell, (piece.el, *piece.el.iterancestors())), None) for piece in (label, value)
-    )
+    label_cell, value_cell = (next(filter(is_cell, _around(piece)), None) for piece in (label, value))
     if label_cell is value_cell or label_cell is None or value_cell is None or is_head(label_cell):
         return True
     row = label_cell.getparent()
     return row is not None and row is value_cell.getparent() and len(cells_of(row)) == 2
+
+
+def labelled_parts(text: str) -> Sequence[tuple[str, str]]:
+    """The label that a text begins with, and what follows it; all of them in "Price: 5 | Seller: Ann"."""
+    parts = [_LABELLED.match(part) for part in _SEPARATOR.split(text)]
+    if not all(parts):
+        parts = [_LABELLED.match(text)]
+    return [(match[1], match[2]) for match in parts if match]
+
+
+def held_with(label: Piece, following: Sequence[Piece]) -> Sequence[Piece]:
+    """The pieces up to the end of the element that holds the label and the first of them.
+
+    In <span>Priority: <b>Low</b></span> <span>Oslo</span> the label says nothing of "Oslo".
+    """
+    first = set(_around(following[0])) if following else set()
+    holder = next((el for el in _around(label) if el in first), None)
+    return [piece for piece in following if holder in _around(piece)]
+
+
+def _around(piece: Piece) -> Sequence[HtmlElement]:
+    return (piece.el, *piece.el.iterancestors())
 
 
 def element_with_text(page: Page, text: str) -> HtmlElement | None:

@@ -42,14 +42,10 @@ LEAST_FIELDS = 3
 _FEW, _MOST_TRIED = 24, 4
 _SAMPLE = 120
 """Records by which the runs of a page are compared."""
-_CALLED = 0.8
-"""Gain of a run's score by a column with the field's very name."""
 _LOOSE = 0.3
 """Loss of parts that differ in their own classes."""
 _WITHIN_LINES = 0.6
 """Loss of records that begin amid lines."""
-_ALL_HEADS = 0.4
-"""Gain of a table whose headers are all names of fields, or that share of it that are."""
 _NUMBERED = re.compile(r"[^\d:]{2,40}\d{1,6}")
 _SAFE = 0.5
 """The lead from which a column's values are certain."""
@@ -112,7 +108,7 @@ def _read_list(pieces: PagePieces, fields: Sequence[ListField]) -> ListReading:
     if not tried or len(tried[0].run.spans) == 2:  # two parts are a list, or two columns of one
         numbered = with_numbered_names(fields)
         again = _ranked(runs, numbered)
-        if again and (not tried or again[0].score > tried[0].score):
+        if again:
             fields, tried = numbered, again
     if not tried:
         return ListReading(left_out=NO_LIST)
@@ -195,13 +191,7 @@ def _try(run: Run, fields: Sequence[ListField]) -> _Trial | None:
         for asked in fields
         if asked.name in taken.columns
     )
-    heads = len(set(filter(None, run.headers.values())))
-    score = (
-        taken.score
-        + _CALLED * called
-        + (_ALL_HEADS * called / max(called, heads) if heads else 0.0)
-        + _more_of(_whole_records(rows, len(chosen)) * size * unique)
-    )
+    score = taken.score + _more_of(_whole_records(rows, len(chosen)) * size * unique)
     score = score * (0.5 if run.in_menu else 1.0) * (0.6 + 0.4 * unique)
     score -= _LOOSE * (run.how == "loose" and not run.headers)
     score -= _WITHIN_LINES * _begins_within_lines(run)

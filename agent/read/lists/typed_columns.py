@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from shoal.agent.read.facts.lines import BY
 from shoal.agent.read.lists.column import Column, ColumnKind, Value
-from shoal.agent.read.lists.words import BY, split_words, words_in_line
+from shoal.agent.read.lists.words import split_words, words_in_line
 from shoal.agent.read.values.text_values import (
     DayInText,
     days_in,

@@ -61,8 +61,6 @@ STOP_WORDS = word_set(
 )
 BOUNDS = word_set("from to until till")
 """Words that say which end of a span of time follows, and nothing beside other words."""
-BY = "by|von|par|por|di|door|przez|av"
-"""Words before the name of an author, as a pattern."""
 FILE_TYPES = word_set("pdf doc docx xls xlsx csv zip txt xml json mp3 mp4 wav jpg png")
 """Endings of files that links lead to."""
 

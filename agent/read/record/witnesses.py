@@ -16,6 +16,7 @@ from shoal.agent.read.record.node_values import STOCK, ScoredNode, scored_nodes,
 from shoal.agent.read.record.nodes import FoundNode, nodes_of, property_of, types_of, values_of
 from shoal.agent.read.record.shown_rows import ShownRows
 from shoal.agent.read.values.days import day_of_address
+from shoal.agent.read.values.phrases import names_page
 from shoal.agent.read.vocabulary import STRUCTURES, Types, all_supertypes, fit, known_property, types_for
 from shoal.agent.read.words import entry_key, folded, same_texts
 from shoal.agent.support.json_value import Json
@@ -175,7 +176,7 @@ class _Gatherer:
             fitness = self.best_fit(asked, _TITLES)
             if fitness >= _GOOD and asked.kind == "text":
                 title = self.testimony.view.title_line
-                self.add(asked.name, Witness(title, "meta", fitness, "title", "name"))
+                self.add(asked.name, Witness("" if names_page(title) else title, "meta", fitness, "title", "name"))
 
     # --- main text ------------------------------------------------------------------------------------
 
@@ -205,7 +206,7 @@ class _Gatherer:
                 if fitness < 0.9 or (part == "text" and asked.name not in testimony.bodies):
                     continue
                 value = testimony.texts.text if part == "text" else testimony.casting.cast(text, asked, props[0])
-                if part == "title" and testimony.view.title_line:
+                if part == "title" and (testimony.view.title_line or names_page(text)):
                     continue  # the reader guesses, and mostly takes the first heading
                 if part == "day" and isinstance(value, str) and testimony.view.dates_another_event(value):
                     continue

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
@@ -20,6 +21,7 @@ from shoal.agent.read.values.phrases import (
     UNIT_WORDS,
     Phrase,
     best_likeness,
+    names_page,
     phrase,
 )
 from shoal.agent.read.values.text_values import money_bounds_in
@@ -42,6 +44,10 @@ _ASIDE = 0.75  # an aside may hold the record's box of facts, but more often som
 _LOOSELY = 0.85
 _LOOSE_WORDS = frozenset(phrase(text) for text in LOOSE_SYNONYMS)
 _CONCEPT = 0.96  # a synonym says a little less than the property's own name
+_NUMBER_SIGNS = frozenset({"no", "nr", "num"})
+_REACHES = {"mailto": ("email",), "tel": ("phone",)}
+"""Names of what links to write or to call state."""
+_OTHER_FORM = 0.95  # "File date" for `date_filed`
 _GLOSSARY = 0.93  # a label that only the field glossary knows
 _LABELED = frozenset({"table", "definition-list", "control", "label", "column"})
 """Places that people see the name of."""
@@ -92,6 +98,8 @@ def candidates_of(facts: Facts) -> list[ShownPlace]:
     own = _own_name(facts)
     site = frozenset(part for part in (urlsplit(facts.url).hostname or "").split(".") if len(part) > _SITE)
     candidates = [_without_site(_of_pair(pair, own), site) for pair in facts.pairs]
+    kinds = _kind_words(candidates, facts)
+    candidates = [_without_kind(place, kinds) for place in candidates]
     candidates += [candidate for element in facts.named for candidate in _of_named(element, own)]
     candidates += _of_headings(facts)
     return _placed(candidates, facts)
@@ -104,6 +112,23 @@ def _without_site(place: ShownPlace, site: frozenset[str]) -> ShownPlace:
         for label in place.labels
     ]
     return place._replace(labels=tuple(labels))
+
+
+def _kind_words(places: Sequence[ShownPlace], facts: Facts) -> frozenset[str]:
+    """The words of the page's heading that several of its labels begin with: what its record is a kind of.
+
+    They are "case" where "Case Information" has a "Case Number" and a "Case Status".
+    """
+    first = Counter(label[0] for label in {label for place in places for label in place.labels} if len(label) > 1)
+    headings = {word for heading in facts.headings if heading.visible for word in phrase(heading.text)}
+    named = {word for word, count in first.items() if count > 1} & headings
+    return frozenset(named - QUALIFIER_WORDS - _AROUND_WORDS - NEUTRAL_WORDS)
+
+
+def _without_kind(place: ShownPlace, kinds: frozenset[str]) -> ShownPlace:
+    """The place with its labels also without the kind of the record: "Case Status" is a status."""
+    bare = [label[1:] for label in place.labels if len(label) == 2 and label[0] in kinds]
+    return place._replace(labels=(*place.labels, *bare)) if bare else place
 
 
 def text_of_record(facts: Facts) -> str:
@@ -150,7 +175,7 @@ def _name(text: str) -> Phrase:
 
 def possible_label_words(prop: Property) -> frozenset[str]:
     """Every word that a label of the property's value may hold; a label without any of them is not its label."""
-    words = {word for wording in prop.phrases for word in wording}
+    words = {word for wording in (*prop.phrases, *prop.day_phrases) for word in wording}
     if prop.concept:
         words |= {word for name in _names(prop.concept.names) for word in name}
         if prop.concept.kind == "currency":
@@ -185,6 +210,8 @@ def fit_of(prop: Property, candidate: ShownPlace) -> Fit:
     loose = _LOOSELY if concept and concept.kind == "text" and not _LOOSE_WORDS.isdisjoint(prop.phrases) else 1.0
     labels = _value_names(prop, candidate)
     own = max((best_likeness(prop.phrases, label) for label in labels), default=0.0)
+    if own < _OTHER_FORM and prop.day_phrases:
+        own = max(own, _OTHER_FORM * max((best_likeness(prop.day_phrases, label) for label in labels), default=0.0))
     if own < _CONCEPT and (whole := _of_whole_span(prop, candidate)):
         own = _CONCEPT * max((best_likeness(whole, label) for label in labels), default=0.0)
     synonym = 0.0
@@ -247,12 +274,19 @@ def _names_only(names: tuple[str, ...]) -> Callable[[Phrase], bool]:
     return lambda label: len(label) > 1 and single.issuperset(label)
 
 
+def _label_phrases(label: str) -> Iterator[Phrase]:
+    words = phrase(label)
+    yield words
+    if len(words) > 1 and words[-1] in _NUMBER_SIGNS:
+        yield (*words[:-1], "number")
+
+
 def _of_pair(pair: LabeledValue, own: Phrase = (), *, of_block: bool = False) -> ShownPlace:
     return ShownPlace(
         pair.how,
         pair.selector,
         Raw(pair.text, (), pair.exact, pair.link, named=True, bare=pair.before_badges),
-        tuple(dict.fromkeys(phrase(label) for label in (pair.label, *pair.more_labels))),
+        tuple(dict.fromkeys(words for label in (pair.label, *pair.more_labels) for words in _label_phrases(label))),
         visible=pair.visible,
         struck=pair.struck,
         aside=pair.region == "aside",
@@ -285,6 +319,8 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     labels += [("old", "price")] if tag in ("del", "s", "strike") else []
     if element.names and tag in ("time", "address", "img"):
         labels.append(phrase(tag))
+    if tag == "img" and len(own) > 1 and _name(element.alt) == own:
+        labels.append(("image",))  # what the record is called shows what it is
     aria_label = element.aria_label if element.aria_label != element.text else ""
     frame = ShownPlace(
         "selector",
@@ -306,6 +342,11 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     )
     if frame.raw.text or frame.raw.exact or frame.raw.href:
         yield frame
+    scheme, _, target = element.link.partition(":")
+    if scheme in _REACHES and (reached := unquote(target.partition("?")[0]).strip()):
+        stated = whole_text(element.text, element.tip)
+        text = stated if re.search(r"@|\d", stated) else reached
+        yield frame._replace(raw=Raw(text, href=element.link), labels=(_REACHES[scheme],))
     for name, value in element.data:
         if name not in NAMING_DATA and value:
             yield ShownPlace(
@@ -367,6 +408,8 @@ def _of_headings(facts: Facts) -> Iterator[ShownPlace]:
     own.sort(key=lambda headline: (headline.region != "", headline.level, headline.order))
     top = [headline for headline in own if headline.level == own[0].level][:3] if own else []
     for place, heading in enumerate(top):
+        if names_page(heading.text):
+            continue
         yield ShownPlace(
             "heading",
             heading.selector,

@@ -239,7 +239,8 @@ class FieldReader:
         if prop.types == {"string"} and not prop.format and kind in ("text", "gtin") and len(line) <= 60:
             rest = without_label(Raw(line), prop).text
             code = rest != line and len(rest.split()) == 1 and any(sign.isdigit() for sign in rest)
-            return code and not (rest.isdecimal() and self._is_heading(line))
+            of_person = prop.concept is not None and prop.concept.name == "author"  # "By 2030"
+            return code and not of_person and not (rest.isdecimal() and self._is_heading(line))
         return False
 
 

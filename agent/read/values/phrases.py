@@ -22,6 +22,11 @@ _BETWEEN = frozenset("|–—·•:»«/-")
 """Signs between the parts of a document's title."""
 _WORDS = 24
 """Words of the longest two phrases of which a likeness is remembered."""
+_PAGE_WORDS = frozenset({"detail", "information", "info", "overview"})
+_WORDS_OF_KIND = 3
+"""Words of a heading that only says what a page is."""
+_DAY_WORDS = frozenset({"date", "day", "on"})
+_ENDING = re.compile(r"(?<=\w{2})(ing|ed|e)$")
 _WORDS_OF_NAMES = 150
 """Names of a property, and words of a label, of which the best likeness is remembered."""
 
@@ -90,6 +95,14 @@ def likeness(asked_for: Phrase, label: Phrase) -> float:
     return 0.0
 
 
+def day_phrases(phrases: tuple[Phrase, ...]) -> tuple[Phrase, ...]:
+    """Return what a day is also called: "file date", "filing date" and "filed" where `phrases` has one of them."""
+    verbs = {rest[0] for words in phrases if len(rest := [word for word in words if word not in _DAY_WORDS]) == 1}
+    roots = {_ENDING.sub("", verb) for verb in verbs if len(verb) > 2}
+    forms = sorted({*verbs, *(f"{root}{ending}" for root in roots for ending in ("", "e", "ed", "ing"))})
+    return tuple(words for form in forms for words in ((form,), (form, "on"), ("date", form)) if words not in phrases)
+
+
 @bounded_cache(20_000, longest=_WORDS_OF_NAMES)
 def best_likeness(phrases: tuple[Phrase, ...], label: Phrase) -> float:
     """The best `likeness` of any of the wanted phrases."""
@@ -107,6 +120,12 @@ def overlap(asked: Phrase, phrase_words: Phrase) -> float:
 def heading_text(heading: str) -> str:
     """Return what a heading says, squashed, without the sign of its permanent link."""
     return squash(heading).strip("#¶ ")
+
+
+def names_page(heading: str) -> bool:
+    """True for a heading that says what a page is, and not what its record is called: "Meeting Details"."""
+    words = phrase(heading)
+    return 1 < len(words) <= _WORDS_OF_KIND and words[-1] in _PAGE_WORDS
 
 
 def place_in_title(title: str, heading: str) -> int | None:

@@ -166,7 +166,7 @@ CONCEPTS: tuple[Concept, ...] = (
         "date",
         word_list(
             """
-            date, published, date published, publication date, published at, published on, publish date,
+            date, when, published, date published, publication date, published at, published on, publish date,
             posted, posted on, posted at, datum, veroffentlicht, erscheinungsdatum, date de publication,
             fecha, fecha de publicacion, vydano, data, release date, released
             """
@@ -225,6 +225,12 @@ CONCEPTS: tuple[Concept, ...] = (
         word_list("telephone"),
     ),
     Concept(
+        "servings",
+        "text",
+        word_list("servings, serves, yield, yields, makes, portions, number of servings"),
+        word_list("recipeYield"),
+    ),
+    Concept(
         "weight",
         "text",
         word_list("weight, gewicht, poids, peso, hmotnost, vaha, net weight, item weight, waga"),
@@ -260,7 +266,7 @@ CONCEPTS: tuple[Concept, ...] = (
     Concept(
         "location",
         "text",
-        word_list("location, place, venue, ort, standort, lieu, lugar, misto, luogo, job location"),
+        word_list("location, place, venue, where, ort, standort, lieu, lugar, misto, luogo, job location"),
         word_list("location, addressLocality"),
     ),
     Concept(

@@ -51,7 +51,7 @@ from shoal.agent.workflows.reading.own_answer import (
 from shoal.agent.workflows.reading.page_guards import item_signs
 from shoal.agent.workflows.reading.page_view import PageView, place_key, view_on
 from shoal.agent.workflows.reading.shapes import raw_text, shape_at
-from shoal.agent.workflows.script_answer import script_answer
+from shoal.agent.workflows.script_answer import NoScriptAnswer, script_answer
 
 _MOST_SNAPSHOT = 4_000_000
 """Characters of a document that is kept."""
@@ -62,7 +62,7 @@ _MOST_PLACES = 8
 _JSON_ALONE: Mapping[str, Json] = {"fields": {}, "records": None, "many": False, "near": False, "json": True}
 _LOOK_JS = f"""(arg) => {{
   const html = document.documentElement.outerHTML;
-  return {{html: html.length <= arg.most ? html : '', tree: ({SCRIPT})({{boxes: false}})}};
+  return {{...({SCRIPT})({{}}), html: html.length <= arg.most ? html : ''}};
 }}"""
 
 
@@ -130,8 +130,9 @@ async def look_at(page: Context) -> PageLook:
         NoScriptAnswer: it is no document.
     """
     answer = script_answer(await page.read(_LOOK_JS, {"most": _MOST_SNAPSHOT}))
-    tree = script_answer(answer.get("tree"))
-    return PageLook(str(answer["html"]), await asyncio.to_thread(page_of_answer, tree))
+    if "xml" not in answer:
+        raise NoScriptAnswer("the page told nothing of what stands on it")
+    return PageLook(str(answer["html"]), await asyncio.to_thread(page_of_answer, answer))
 
 
 async def sample_page(

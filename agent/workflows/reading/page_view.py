@@ -129,7 +129,7 @@ async def view_of(page: Context, places: Sequence[FieldPlace], asked: dict[str, 
         NoScriptAnswer: the page answered something else.
     """
     answer = script_answer(await page.read(PLACES_JS, asked))
-    in_thread = "tree" in answer  # a document's own words are no work
+    in_thread = "xml" in answer  # a document's own words are no work
     read = await asyncio.to_thread(parse_places_answer, answer, asked) if in_thread else answer
     return view_from(read, places)
 

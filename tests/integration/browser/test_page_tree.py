@@ -7,14 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from lxml import html
-from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page as Tab
 from playwright.async_api import async_playwright
 
-from scripts.record_pages import record
+from scripts.record_pages import record, take
 from shoal.agent.chromium.process.find import find_chromium
-from shoal.agent.errors import ElementMissing
-from shoal.agent.page.from_browser import BrowserPages
 from shoal.agent.page.from_html import page_from_html
 from shoal.agent.page.page import Page
 from shoal.agent.page.recorded import page_as_json, page_from_json
@@ -33,38 +30,29 @@ async def tab() -> AsyncIterator[Tab]:
         await browser.close()
 
 
-async def pages_of(tab: Tab) -> BrowserPages:
-    return BrowserPages(await tab.context.new_cdp_session(tab), PlaywrightError)
-
-
 def first(page: Page, path: str) -> html.HtmlElement:
     return page.root.xpath(path)[0]
 
 
 def wrong_cases(page: Page) -> tuple[list[str], int]:
-    """Cases that are judged wrongly, those in frames among them; and how many there are."""
+    """Cases that are judged wrongly, and how many there are."""
     cases = [el for el in page.elements if el.get("data-case")]
     wrong = [str(el.get("data-case")) for el in cases if page.is_visible(el) is not (el.get("data-sees") == "yes")]
-    count = len(cases)
-    for inner in page.frames.values():
-        its, more = wrong_cases(inner)
-        wrong, count = wrong + its, count + more
-    return wrong, count
+    return wrong, len(cases)
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("boxes", [False, True])
 async def test_what_a_person_sees(tab: Tab, site: Site, boxes: bool) -> None:
     await tab.goto(f"{site.url}/shown")
-    wrong, count = wrong_cases(await (await pages_of(tab)).take(boxes=boxes))
+    wrong, count = wrong_cases(await take(tab, boxes=boxes))
     assert wrong == []
     assert count >= 100
 
 
 FORM = """<!doctype html><title>Form</title><form>
 <input id=name value=a><input id=secret type=password><input id=tick type=checkbox><input id=off disabled>
-<textarea id=notes>b</textarea><select id=pick><option value=1>x<option value=2>y</select></form>
-<button id=last>Send</button>"""
+<textarea id=notes>b</textarea><select id=pick><option value=1>x<option value=2>y</select></form>"""
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -76,15 +64,12 @@ async def test_fields_tell_what_is_in_them_now(tab: Tab, site: Site) -> None:
     await tab.check("#tick")
     await tab.fill("#notes", "two\nlines")
     await tab.select_option("#pick", "2")
-    await tab.focus("#last")
-    page = await (await pages_of(tab)).take()
-    fields = {
-        name: first(page, f"//*[@id='{name}']") for name in ("name", "secret", "tick", "off", "notes", "pick", "last")
-    }
+    page = await take(tab)
+    fields = {name: first(page, f"//*[@id='{name}']") for name in ("name", "secret", "tick", "off", "notes", "pick")}
     assert page.value(fields["name"]) == "Ada" and fields["name"].get("value") == "a"
     assert page.value(fields["secret"]) == "•••••••"
     assert page.value(fields["notes"]) == "two\nlines" and page.value(fields["pick"]) == "2"
-    assert page.checked(fields["tick"]) and page.disabled(fields["off"]) and page.focused(fields["last"])
+    assert page.checked(fields["tick"]) and page.disabled(fields["off"])
     assert [page.selected(option) for option in page.root.iter("option")] == [False, True]
     assert "hunter2" not in page_as_json(page).decode()
 
@@ -105,7 +90,7 @@ document.getElementById('light').slot = 'only';
 async def test_shadow_trees_are_read_where_they_are_drawn(tab: Tab, site: Site, mode: str) -> None:
     await tab.goto(f"{site.url}/second")
     await tab.set_content(SHADOWS.replace("MODE", mode))
-    page = await (await pages_of(tab)).take()
+    page = await take(tab)
     assert page.text(page.root.find("body")) == "first\nslotted\nsecond\nafter"
     host = first(page, "//*[@id='host']")
     assert page.shadow_roots == {page.number(host): mode}
@@ -115,48 +100,24 @@ async def test_shadow_trees_are_read_where_they_are_drawn(tab: Tab, site: Site, 
     assert page.why_hidden(first(page, "//i")) == ("in no slot",)
 
 
+NESTED = """<!doctype html><title>Nested</title><p id=outer style="width: 9em"></p><script>
+const hide = (host, html) => { const root = host.attachShadow({mode: 'closed'}); root.innerHTML = html; return root; };
+const inner = hide(document.getElementById('outer'), '<section>in one</section><div id=host></div>');
+hide(inner.getElementById('host'), '<p>in two</p>');
+</script>"""
+
+
 @pytest.mark.asyncio(loop_scope="module")
-async def test_elements_are_found_again_until_they_leave(tab: Tab, site: Site) -> None:
+async def test_closed_shadow_trees_within_closed_ones(tab: Tab, site: Site) -> None:
     await tab.goto(f"{site.url}/second")
-    await tab.set_content("<p id=a>a</p><p id=b>b</p><iframe srcdoc='<p id=c>c</p>'></iframe>")
-    await tab.frames[1].wait_for_selector("#c")
-    pages = await pages_of(tab)
-    page = await pages.take()
-    inner = next(iter(page.frames.values()))
-    assert page.selector(first(page, "//p[2]")) == ("#b",)
-    session = await tab.context.new_cdp_session(tab)
-    for holder, name in ((page, "b"), (inner, "c")):
-        node = await pages.backend_id_of(holder, first(holder, f"//*[@id='{name}']"))
-        described = await session.send("DOM.describeNode", {"backendNodeId": node})
-        assert described["node"]["attributes"] == ["id", name]
-    again = await pages.take()
-    assert again.ids[again.number(first(again, "//p[2]"))] == page.ids[page.number(first(page, "//p[2]"))]
-    await tab.evaluate("document.getElementById('b').remove()")
-    with pytest.raises(ElementMissing, match="left the page"):
-        await pages.object_of(again, first(again, "//p[2]"))
-
-
-@pytest.mark.asyncio(loop_scope="module")
-async def test_frames_of_other_processes(tab: Tab, site: Site) -> None:
-    await tab.goto(f"{site.url}/wrap?how=cross")
-    session = await tab.context.new_cdp_session(tab)
-    alone = await BrowserPages(session, PlaywrightError).take()
-    assert not alone.frames and len(alone.unread) == 1
-    inner = await tab.context.new_cdp_session(tab.frames[1])
-    frame = (await inner.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-    pages = BrowserPages(session, PlaywrightError, {frame: inner})
-    page = await pages.take(boxes=True)
-    (acts,) = page.frames.values()
-    assert acts.url == f"{site.other}/acts" and page.unread == {}
-    assert page.box(first(page, "//iframe"))[2:] == (1004, 3504)
-    button = first(acts, "//button")
-    assert await pages.backend_id_of(acts, button) > 0
+    await tab.set_content(NESTED)
+    assert (await take(tab)).text() == "in one\nin two"
 
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_page_that_is_kept_reads_the_same(tab: Tab, site: Site) -> None:
     await tab.goto(f"{site.url}/shown")
-    page = await (await pages_of(tab)).take(boxes=True)
+    page = await take(tab, boxes=True)
     kept = page_from_json(page_as_json(page))
     assert wrong_cases(kept) == wrong_cases(page)
     assert page_as_json(kept) == page_as_json(page)
@@ -172,7 +133,7 @@ async def test_raw_html_gives_the_tree_of_the_browser(tab: Tab, site: Site, name
     await tab.route("**/raw", lambda route: route.fulfill(body=body, headers=headers))
     await tab.goto(f"{site.url}/raw")
     await tab.unroute("**/raw")
-    page = await (await pages_of(tab)).take()
+    page = await take(tab)
     raw = page_from_html(body, tab.url)
     told = [(el.tag, dict(el.attrib)) for el in page.elements]
     assert told == [(el.tag, dict(el.attrib)) for el in raw.elements]
@@ -189,12 +150,12 @@ async def test_odd_documents(tab: Tab, site: Site) -> None:
     await tab.goto(f"{site.url}/second")
     await tab.set_content("<p title='\ud83d' @click=x>a</p>")
     await tab.evaluate("document.querySelector('p').append('\\ud800\\u0001\\ufffe]]>')")
-    page = await (await pages_of(tab)).take()
+    page = await take(tab)
     assert page.text() == "a\ufffd]]>"
     await tab.evaluate(DEEP)
-    assert "deep" in (await (await pages_of(tab)).take()).text()
+    assert "deep" in (await take(tab)).text()
     await tab.evaluate("document.documentElement.remove()")
-    assert [el.tag for el in (await (await pages_of(tab)).take()).elements] == ["html"]
+    assert [el.tag for el in (await take(tab)).elements] == ["html"]
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -62,6 +62,22 @@ async def test_a_page_that_its_script_fills_in_is_waited_for(page: Context, site
     assert found.records[0].value == {"name": "Late lamp", "price": 5}
 
 
+SEALED = """<!doctype html><html lang=en><title>Boiler</title><h1>Boiler Aska</h1><price-tag></price-tag><script>
+customElements.define('price-tag', class extends HTMLElement {
+  constructor() {
+    super();
+    this.attachShadow({mode: 'closed'}).innerHTML = '<dl><dt>Price</dt><dd>1,299.00 EUR</dd></dl>';
+  }
+});</script>"""
+
+
+async def test_what_a_component_shows_in_a_closed_shadow_root_is_read(page: Context, site: Site) -> None:
+    site.pages["/sealed"] = SEALED
+    wanted = {"name": {"type": "string"}, "price": {"type": "number"}, "currency": PRODUCT["currency"]}
+    record = (await extract(page, f"{site.url}/sealed", wanted)).records[0]
+    assert record.value == {"name": "Boiler Aska", "price": 1299, "currency": "EUR"}
+
+
 async def test_rows_of_a_table_are_records_and_the_shown_count_says_that_there_are_more(
     page: Context, site: Site
 ) -> None:

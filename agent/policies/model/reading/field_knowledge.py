@@ -12,9 +12,8 @@ from functools import cached_property
 from itertools import islice
 
 from shoal.agent.browser import Context
-from shoal.agent.page.from_browser import SCRIPT
-from shoal.agent.page.recorded import page_of_answer
-from shoal.agent.read.drawn.page_tree import is_large
+from shoal.agent.page.page import Page
+from shoal.agent.read.drawn.page_tree import page_on
 from shoal.agent.read.field import Field
 from shoal.agent.read.grounding.page_text import PageText
 from shoal.agent.read.record.main_matter import MainMatter
@@ -43,18 +42,14 @@ class DataValue:
 
 
 async def stated_in_data(context: Context, extract: ExtractSpec) -> tuple[DataValue, ...]:
-    """Return what the structured data of a page state of one record;
-    nothing of a list, a large page or one without a tree.
-    """
-    answer = None if extract.many else await context.read(SCRIPT, {"boxes": False})
-    if not isinstance(answer, Mapping) or "xml" not in answer:
-        return ()
-    return await asyncio.to_thread(_stated, answer, extract.record_schema or {})
+    """Return what the structured data of a page state of one record; nothing of a list or a large page."""
+    page = None if extract.many else await page_on(context)
+    return () if page is None else await asyncio.to_thread(_stated, page, extract.record_schema or {})
 
 
-def _stated(answer: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[DataValue, ...]:
-    page, fields = page_of_answer(answer), [Field(prop) for prop in properties_of(schema)]
-    if is_large(page) or not fields:
+def _stated(page: Page, schema: Mapping[str, Json]) -> tuple[DataValue, ...]:
+    fields = [Field(prop) for prop in properties_of(schema)]
+    if not fields:
         return ()
     witnesses = gather(MainMatter(page), fields).witnesses
     return tuple(value for name, several in witnesses.items() for value in _distinct(name, several))

@@ -7,10 +7,9 @@ from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from shoal.agent.errors import NavigationError, SiteRefused
-from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.page import Page
-from shoal.agent.page.recorded import page_of_answer
 from shoal.agent.policies.policy import Extraction, SessionState
+from shoal.agent.read.drawn.page_tree import read_tree
 
 _LEAST_WIDTH, _LEAST_HEIGHT = 400, 300
 """CSS pixels. No usual size of an advert is as wide and as high: 336 x 280, 300 x 600, 970 x 250."""
@@ -48,7 +47,7 @@ async def find_embedded(state: SessionState) -> str:
     """
     if state.has_acted:
         return ""
-    return largest_frame(page_of_answer(await state.page.read(SCRIPT, {"boxes": True, "find": {}})))
+    return largest_frame(await read_tree(state.page, boxes=True))
 
 
 async def open_embedded(state: SessionState, address: str) -> str:

@@ -6,9 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping
 
 from shoal.agent.browser import Context
-from shoal.agent.errors import BrowserError
-from shoal.agent.page.from_browser import SCRIPT
-from shoal.agent.page.recorded import page_of_answer
+from shoal.agent.read.drawn.page_tree import read_tree
 from shoal.agent.read.links.list_page import ListPage, list_page_of
 
 
@@ -28,16 +26,10 @@ async def read_list_page(
         onward: As of `list_page_of`, like `words` and `counts`.
 
     Raises:
-        BrowserError: The page answered nothing of the kind.
+        BrowserError: The page answered no tree.
     """
-    answer = await page.read(SCRIPT, {"boxes": False, "find": dict(find or {})})
-    if not isinstance(answer, Mapping):
-        raise BrowserError("the page answered no links")
-
-    def read() -> ListPage:
-        return list_page_of(page_of_answer(answer), onward=onward, words=words, counts=counts)
-
-    return await asyncio.to_thread(read)
+    tree = await read_tree(page, find)
+    return await asyncio.to_thread(list_page_of, tree, onward=onward, words=words, counts=counts)
 
 
 async def read_ways_on(page: Context, asked: str | None) -> ListPage:

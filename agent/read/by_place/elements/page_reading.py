@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.page.page import Page
 from shoal.agent.page.recorded import page_of_answer
 from shoal.agent.read.by_place.elements import text as js
+from shoal.agent.read.by_place.elements.answer import answer_of, record_of
 from shoal.agent.read.by_place.elements.elements import Node
 from shoal.agent.read.by_place.elements.nearest import LOOSER, Nearest, looser
 from shoal.agent.read.by_place.elements.page_elements import GUARD, PageElements
-from shoal.agent.read.by_place.elements.page_facts import facts_of, texts_of
+from shoal.agent.read.by_place.elements.page_facts import texts_of
 from shoal.agent.read.by_place.elements.places import PlaceData, Places, fields_of
-from shoal.agent.read.by_place.elements.script_json import json_scripts
 from shoal.agent.support.json_value import Json
 
-PLACES_JS = f"(arg) => ({{tree: ({SCRIPT})(arg.tree)}})"
+PLACES_JS = f"(arg) => ({SCRIPT})(arg.tree)"
 _MOST_RECORDS = 5_000
-_MOST_JSON = 4_000_000
 _MOST_TEXT = 200_000
 _ROWS = 'tr,[role="row"]'
 _RUNS = re.compile(r"javascript|module", re.IGNORECASE)
@@ -50,7 +49,7 @@ def places_parameters(arg: Mapping[str, Any]) -> dict[str, Any]:
 
 def parse_places_answer(answer: Mapping[str, Any], arg: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the places of `arg` say, for `PlacesPage.of`, by a page's tree or in a document's own words."""
-    return places_on(page_of_answer(answer["tree"]), arg) if "tree" in answer else answer
+    return places_on(page_of_answer(answer), arg) if "xml" in answer else answer
 
 
 def places_on(page: Page, arg: Mapping[str, Any]) -> dict[str, Json]:
@@ -73,41 +72,37 @@ class _PageReading:
         """All that the page answers; a selector that is no CSS finds nothing."""
         page, arg = self._page, self._arg
         invalid = [key for key, numbers in page.matches.items() if numbers is None and not key.startswith(LOOSER)]
-        scripts = [script.get("type") or "" for script in page.root.iter("script")]
-        answer: dict[str, Json] = {
-            "url": page.url,
-            "lang": page.root.get("lang") or "",
+        kinds = [script.get("type") or "" for script in page.root.iter("script")]
+        scopes, tables = self._scopes()
+        records = [self._record(scope) for scope in scopes[:_MOST_RECORDS]]
+        has_scripts = any(not kind or _RUNS.search(kind) is not None for kind in kinds)
+        answer = answer_of(
+            self._elements, arg, records, page.url, page.status, has_scripts=has_scripts, source=self._source()
+        ) | {
             "ready": "complete" if page.window is None or page.window.loaded else "interactive",
             "busy": any(el.get("aria-busy") == "true" for el in page.elements),
-            "scripts": any(not kind or _RUNS.search(kind) is not None for kind in scripts),
             "invalid": list[Json](invalid),
-            "cut": 0,
-            "records": [],
-            "near": {},
-            "json": [],
-            "jsonCut": False,
-            "text": "",
+            "cut": int(len(scopes) > _MOST_RECORDS) * _MOST_RECORDS,
+            "tables": tables,
+            "near": self._nearest(records) if self._near else {},
         }
-        scopes, answer["tables"] = self._scopes()
-        answer["cut"] = int(len(scopes) > _MOST_RECORDS) * _MOST_RECORDS
-        records = [self._record(scope) for scope in scopes[:_MOST_RECORDS]]
-        answer["records"] = list[Json](records)
-        answer["near"] = self._nearest(records) if self._near else {}
         if arg.get("many"):
-            answer["text"] = page.text(self._elements.element(self._elements.body))[:_MOST_TEXT]
-        if arg.get("json"):
-            answer["json"], answer["jsonCut"] = self._json()
-        if "selectors" in arg:
-            answer["facts"] = self._facts()
+            answer["text"] = self._text()
+        if "facts" in answer:
+            answer["facts"] |= {"text": self._text()}
+            if arg.get("texts") and (drawn := texts_of(self._elements)) is not None:
+                answer["facts"]["texts"] = [list[Json](pair) for pair in drawn]
         return answer
 
-    def _facts(self) -> dict[str, Json]:
-        elements, arg = self._elements, self._arg
-        facts = facts_of(elements, self._page.status, arg["selectors"])
-        facts["text"] = self._page.text(elements.element(elements.body))[:_MOST_TEXT]
-        if arg.get("texts") and (drawn := texts_of(elements)) is not None:
-            facts["texts"] = [list[Json](pair) for pair in drawn]
-        return facts
+    def _text(self) -> str:
+        return self._page.text(self._elements.element(self._elements.body))[:_MOST_TEXT]
+
+    def _source(self) -> str | None:
+        """The text of a page that is JSON itself."""
+        if not re.search("[/+]json", self._page.content_type):
+            return None
+        source = self._page.root.find(".//pre[@data-document-source]")
+        return str((self._elements.element(self._elements.body) if source is None else source).text_content())
 
     def _scopes(self) -> tuple[Sequence[Node | None], int]:
         """The elements of the records, None for the whole page, and how many tables have the asked columns."""
@@ -126,9 +121,9 @@ class _PageReading:
             name: self._places.of(name, kind, query, attribute, scope) for name, kind, query, attribute in self._fields
         }
         if scope is None:
-            return {"s": "", "f": places, "x": 0}
+            return record_of(places)
         heading = self._places.tables.may_be_heading(scope)
-        return {"s": self._elements.selector(scope), "f": places, "x": int(heading)}
+        return record_of(places, self._elements.selector(scope), may_be_heading=heading)
 
     def _nearest(self, records: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
         """By place that is not there: what is similar to it."""
@@ -141,23 +136,3 @@ class _PageReading:
         if (query := self._arg.get("records")) and not records:
             near["records"] = list[Json](nearest.selector(query, "record", "records"))
         return near
-
-    # --- JSON -----------------------------------------------------------------------------------------
-
-    def _json(self) -> tuple[list[Json], bool]:
-        """The texts that should be JSON, and whether some were left out because they are too large."""
-        left, entries, cut = _MOST_JSON, list[Json](), False
-        for kind, text, where in self._json_texts():
-            if len(text) > left:
-                cut = True
-                continue
-            left -= len(text)
-            entries.append({"k": kind, "t": text, "s": where})
-        return entries, cut
-
-    def _json_texts(self) -> Iterator[tuple[str, str, str]]:
-        elements = self._elements
-        if re.search("[/+]json", self._page.content_type):
-            source = self._page.root.find(".//pre[@data-document-source]")
-            yield "document", str((elements.element(elements.body) if source is None else source).text_content()), ""
-        yield from json_scripts(elements)

@@ -91,14 +91,13 @@ def test_reasons_are_told_in_words() -> None:
 def test_states() -> None:
     page = page_of(
         "<input type=checkbox checked disabled><select multiple><option selected>a<option>b</select>"
-        "<del>c</del><div inert><b>d</b></div><div style='position:fixed'>e</div><textarea> f</textarea>"
+        "<del>c</del><div style='position:fixed'>e</div><textarea> f</textarea>"
     )
     box, options = first(page, "//input"), page.root.xpath("//option")
     assert page.checked(box) and page.disabled(box)
     assert [page.selected(option) for option in options] == [True, False]
-    assert page.struck(first(page, "//del")) and page.inert(first(page, "//b"))
+    assert page.struck(first(page, "//del"))
     assert page.fixed(first(page, "//div[last()]")) and page.pre(first(page, "//textarea"))
-    assert not page.focused(box) and not page.modal(box)
 
 
 def test_values_of_fields() -> None:
@@ -126,17 +125,6 @@ def test_a_copy_can_be_changed_and_the_page_stays() -> None:
 def test_a_copy_has_the_classes_that_a_library_wants() -> None:
     lookup = etree.ElementDefaultClassLookup()
     assert type(page_of("<p>a").copy(lookup)) is etree._Element
-
-
-def test_rendered_leaves_out_what_is_not_shown() -> None:
-    page = page_of(
-        "<div style='visibility:hidden'>a<b style='visibility:visible'>b</b>c</div>"
-        "<p hidden>d</p>e<script type=application/ld+json>{}</script>"
-    )
-    rendered = page.rendered()
-    assert rendered.body.text_content() == "be{}"
-    assert rendered.find(".//title") is not None
-    assert "d" in page.root.body.text_content()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+"""Lines that name what they state: "Label: value", "Updated March 2, 2026", "By Ann Lee"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shoal.agent.read.values.text_values import days_in
+
+BY = "by|von|par|por|di|door|przez|av"
+"""Words before the name of an author, as a pattern."""
+_ROWS = re.compile(r"\n| [·•|] ")
+_LINE = re.compile(r"([^:：]{2,40})\s?[:：]\s+(\S.*)|([^:：\d]{2,40})：(\S.*)", re.S)
+_NAME = r"[A-ZÀ-Þ][\w.'’-]{0,30}"
+_AUTHOR = re.compile(rf"((?i:{BY}))\s({_NAME}(?: [\w.'’-]{{1,30}}){{0,3}} {_NAME})")
+"""A name of two words at least: "By Category" sorts."""
+_LONGEST_DATED = 60
+_WORDS_BEFORE = re.compile(r"[^\W\d_]{3,20}(?: on| am| le)?\s", re.I)
+
+
+def named_in_lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each label of a text's lines, or of the parts between signs, with what it names."""
+    for row in _ROWS.split(text):
+        parts = [_LINE.fullmatch(part) for part in row.split(" / ")]
+        if not all(parts):
+            parts = [_LINE.fullmatch(row)]
+        for match in filter(None, parts):
+            yield match[1] or match[3], match[2] or match[4]
+        if not parts[0]:
+            yield from _without_colon(row)
+
+
+def _without_colon(row: str) -> Iterator[tuple[str, str]]:
+    if (author := _AUTHOR.fullmatch(row)) is not None:
+        yield author[1], author[2]
+    word = _WORDS_BEFORE.match(row)
+    days = days_in(row) if word is not None and len(row) < _LONGEST_DATED else ()
+    if word is not None and days and (days[0].start, days[0].end) == (word.end(), len(row)):
+        yield word[0], row[word.end() :]
