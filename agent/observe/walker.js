@@ -1300,6 +1300,7 @@ globalThis.shoalWalker ??= (() => {
         if (cell) state.native = Math.max(native, state.native - 1);
         const said = inner.filter(node => typeof node === 'string'), control = said.length ? onlyOf(inner.filter(Array.isArray)) : null;
         if (control) { control[4] = squeeze([control[4], ...said].join(' ')); inner.splice(0, inner.length, control); }
+        if (inner.length === 1 && /^(tab|menuitem)$/.test(role)) onlyOf(inner)[2] = role; // the link in it is how it is made
         if (inner.length === 1) inner[0][7] |= statesOf(element, tag) & (cell ? SELECTED | DISABLED | CURRENT : ~FOCUSED);
         raise(out, heightOf(inner));
         out.push(...inner);
