@@ -16,7 +16,7 @@ from shoal.agent.types import Element, Observation
 
 _ROLES = {"document": "RootWebArea", "img": "image", "frame": "Iframe", "": "generic"}
 _FLAGS = ("disabled", "required", "focused", "selected", "readonly", "modal", "multiselectable")
-_STANDARD = frozenset(
+STANDARD = frozenset(
     """
     a abbr address area article aside audio b base blockquote body br button canvas caption cite code col colgroup
     data datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure footer form h1 h2 h3 h4
@@ -33,7 +33,7 @@ def standard_only(root: Element) -> Element:
     return rebuilt(
         root,
         lambda element, children: replace(
-            element, bid=element.bid if element.tag in _STANDARD else "", children=children
+            element, bid=element.bid if element.tag in STANDARD else "", children=children
         ),
     )
 
@@ -98,6 +98,11 @@ def properties(seen: Observation, root: Element, scale: float = 1.0) -> dict[str
         for element in walk_elements(root)
         if element.bid
     }
+
+
+def no_properties() -> dict[str, Any]:
+    """The properties of an element that cannot be seen."""
+    return {"visibility": 0.0, "bbox": None, "clickable": False, "set_of_marks": False}
 
 
 def _visibility(element: Element, viewport: tuple[int, int]) -> float:

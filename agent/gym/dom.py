@@ -68,7 +68,7 @@ class _Snapshot:
             around["contentDocumentIndex"]["value"].append(len(self.documents))
         self.documents.append({"nodes": nodes})
         for at, (parent, kind, name, text, attributes, number) in enumerate(copy.nodes):
-            bid = f"{prefix}{number}" if number else ""
+            bid = f"{prefix}{abs(number)}" if number else ""
             self._frames[bid] = (nodes, at)
             all_attributes = [*(("bid", bid) if bid in self._bids else ()), *attributes]
             nodes["parentIndex"].append(parent)
@@ -77,6 +77,16 @@ class _Snapshot:
             nodes["nodeValue"].append(self.string(text) if kind == _TEXT else -1)
             nodes["backendNodeId"].append(at + 1)
             nodes["attributes"].append([self.string(part) for part in all_attributes])
+
+
+def hidden_elements(copies: Mapping[str, FrameCopy]) -> dict[str, str]:
+    """The tags, in small letters, of elements that cannot be seen, by id."""
+    return {
+        f"{prefix}{-number}": name.lower()
+        for prefix, copy in copies.items()
+        for _, _, name, _, _, number in copy.nodes
+        if number < 0
+    }
 
 
 def snapshot(copies: Mapping[str, FrameCopy], bids: Collection[str]) -> dict[str, Any]:

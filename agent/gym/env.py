@@ -22,7 +22,7 @@ from shoal.agent.errors import ActionTimeout
 from shoal.agent.gym import accessibility
 from shoal.agent.gym.blocking import Blocking
 from shoal.agent.gym.chat import Chat
-from shoal.agent.gym.dom import snapshot
+from shoal.agent.gym.dom import hidden_elements, snapshot
 from shoal.agent.gym.episode import EpisodeOptions, EpisodeRunner
 from shoal.agent.gym.peer_actions import PeerActions
 from shoal.agent.gym.spaces import CallSpace, observation_space
@@ -185,6 +185,13 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
 
     def _observed(self, seen: Observation) -> dict[str, Any]:
         root = seen.elements if self._tags == "all" else accessibility.standard_only(seen.elements)
+        bids = {element.bid for element in walk_elements(root)} - {""}
+        documents = self._episode.documents
+        hidden = {
+            bid: accessibility.no_properties()
+            for bid, tag in hidden_elements(documents).items()
+            if bid not in bids and (self._tags == "all" or tag in accessibility.STANDARD)
+        }
         return {
             "chat_messages": tuple(dict(message) for message in self.chat.messages),
             "goal": goal_text(self._episode.goal),
@@ -194,9 +201,9 @@ class BrowserEnv(gymnasium.Env[dict[str, Any], str]):
             "active_page_index": np.asarray([seen.active_tab], dtype=np.int64),
             "url": seen.url,
             "screenshot": _picture(seen.screenshot),
-            "dom_object": snapshot(self._episode.documents, {element.bid for element in walk_elements(root)} - {""}),
+            "dom_object": snapshot(documents, {*bids, *hidden}),
             "axtree_object": accessibility.axtree(root),
-            "extra_element_properties": accessibility.properties(seen, root, self._episode.scale),
+            "extra_element_properties": hidden | accessibility.properties(seen, root, self._episode.scale),
             "focused_element_bid": seen.focused,
             "last_action": self._last_action,
             "last_action_error": seen.last_error,
@@ -213,7 +220,7 @@ def _launch_options(headless: bool, slow_mo: float | None, given: Mapping[str, A
         executable=str(executable) if executable is not None else None,
         headless=headless,
         args=tuple(args),
-        playwright=further,
+        playwright={"ignore_default_args": ["--hide-scrollbars"], **further},  # as BrowserGym: bars make pages narrower
     )
 
 

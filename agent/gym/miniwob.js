@@ -17,6 +17,12 @@
     document.body.append(...aside);
     core.createDisplay();
   };
+  // A mark among the words of two tasks' goals is told as browsergym-miniwob tells it.
+  const hex = colour => '#' + colour.match(/\d+/g).slice(0, 3).map(part => (+part).toString(16).padStart(2, '0')).join('');
+  const MARKS = { 'click-menu-2': mark => `"${mark.classList[1]}"`, 'use-colorwheel-2': mark => hex(mark.style.backgroundColor) };
+  const mark = MARKS[location.pathname.match(/([^/]*)\.html$/)?.[1]];
+  const said = node => node.textContent.replace(/\s+/g, ' ').trim() || (node.nodeType === Node.ELEMENT_NODE ? mark(node) : '');
+  if (mark) core.getUtterance = () => [...document.getElementById('query').childNodes].map(said).filter(Boolean).join(' ');
   if (bare) {
     hide();
     for (const name of ['startEpisodeReal', 'endEpisode', 'getUtterance']) {

@@ -174,13 +174,15 @@ globalThis.shoalWalker ??= (() => {
     return /^[\s\ue000-\uf8ff]*$|^\s*[a-z]+(_[a-z0-9]+)*\s*$/.test(text) && (element.tagName === 'I' || ICON_CLASS.test(element.getAttribute('class') || ''));
   };
   const TICKED = /[\u2705\u2611\u2713\u2714]/, STATE_ICON = /\b(check|tick|done|lock|locked|pinned|star|warning|error|alert|success)\b/;
-  // Whether all that a control says is the word of an icon font, or what screen readers leave out.
+  // The texts of a control but for words of an icon font, and what screen readers leave out.
   const ICONS = '[aria-hidden=true], .material-icons, [class*=material-symbols]';
-  const saysIcons = element => {
-    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-    for (let text; (text = texts.nextNode());) if (text.data.trim() && !(text.parentElement !== element && text.parentElement.closest(ICONS))) return false;
-    return true;
+  const textsIn = element => {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), found = [];
+    for (let text; (text = texts.nextNode());) if (text.data.trim() && !(text.parentElement !== element && text.parentElement.closest(ICONS))) found.push(text);
+    return found;
   };
+  // A text that shows once somebody points there. Screen readers say it at any time.
+  const isFaint = ({ parentElement: around }) => around.checkVisibility({ visibilityProperty: true }) && !around.checkVisibility({ opacityProperty: true });
   const iconWords = text => {
     // "fa-solid fa-trash-can" -> "trash can"
     // and jQuery UI's compass, "ui-icon-triangle-1-n" -> "triangle up"
@@ -301,7 +303,8 @@ globalThis.shoalWalker ??= (() => {
   const isComboBox = (element, tag) => !FIELDS.has(tag) && element.matches(COMBO_BOX);
   const BUTTONS = 'button,[role=button]';
   const labelText = (label, buttons) => {
-    // A label's own words, without the value of the field inside it, be it a combo box. Those of `buttons` in it are theirs.
+    // A label's own words, without the value of the field inside it, be it a combo box, and what that lists. Those of
+    // `buttons` in it are theirs.
     let text = '';
     const add = nodes => {
       for (const child of nodes) {
@@ -309,7 +312,7 @@ globalThis.shoalWalker ??= (() => {
         if (child.nodeType !== 1) continue;
         text += ' ';
         if (child.nodeName === 'SLOT') add(child.assignedNodes({ flatten: true })); // what the component was given
-        else if (!FIELDS.has(child.tagName) && !child.matches(COMBO_BOX) && (buttons || !child.matches(BUTTONS)) && (child.checkVisibility() || getComputedStyle(child).display === 'contents')) add(child.childNodes);
+        else if (!FIELDS.has(child.tagName) && !child.matches(COMBO_BOX + ',[role=listbox]') && (buttons || !child.matches(BUTTONS)) && (child.checkVisibility() || getComputedStyle(child).display === 'contents')) add(child.childNodes);
         text += ' ';
       }
     };
@@ -725,6 +728,13 @@ globalThis.shoalWalker ??= (() => {
     return null;
   };
 
+  // A label's words are its field's name already: what shows the hand over them is the field's.
+  const namesField = label => !!label.control && (label.control.checkVisibility() || !!standIn(label.control, upper(label.control)));
+  const isOfLabel = element => {
+    const label = element.closest('label');
+    return label === element ? !!label.control || label.hasAttribute('for') : !!label && namesField(label) && !!squeeze(element.textContent);
+  };
+
   // Where a click on what stands for a check box sets it, in pixels from its corner: a link or a button in a label takes
   // the click for itself. "anywhere" where there is none, "nowhere" where there is nothing else.
   const TAKES_CLICKS = 'a[href], button, [role=button], [role=link], input, select, textarea';
@@ -929,7 +939,7 @@ globalThis.shoalWalker ??= (() => {
       for (const element of root.querySelectorAll('*')) {
         const shadow = shadowOf(element);
         if (shadow) gather(shadow);
-        if (small && !found.has(element) && isTarget(element) && getComputedStyle(element).cursor === 'pointer') {
+        if (small && !found.has(element) && isTarget(element) && getComputedStyle(element).cursor === 'pointer' && !isOfLabel(element)) {
           const above = parentOf(element);
           if (above?.nodeType !== 1 || getComputedStyle(above).cursor !== 'pointer') found.add(element);
         }
@@ -1112,7 +1122,7 @@ globalThis.shoalWalker ??= (() => {
       }
       if (!node.checkVisibility()) {
         // Slots and the like have no box of their own, but what is in them has.
-        if (getComputedStyle(node).display === 'contents') { visit(shadowOf(node) || node, mode, depth + 1, out); return; }
+        if (getComputedStyle(node).display === 'contents') { visit(shadowOf(node) || node, mode | modeOfLabel(node, tag), depth + 1, out); return; }
         const label = tag === 'INPUT' || tag === 'SELECT' ? standIn(node, tag) : null;
         if (label) emitControl(node, tag, 1, label, out, depth);
         return;
@@ -1145,7 +1155,7 @@ globalThis.shoalWalker ??= (() => {
       let inner = mode & FADED;
       if (style.cursor === 'pointer') {
         inner |= POINTER;
-        if (!(mode & POINTER) && !(tag === 'LABEL' && (node.control || node.hasAttribute('for')))) { emitControl(node, tag, 6, null, out, depth); return; }
+        if (!(mode & POINTER) && !isOfLabel(node)) { emitControl(node, tag, 6, null, out, depth); return; }
       }
       if (kind) { emitControl(node, tag, kind, null, out, depth); return; }
       if (style.visibility !== 'visible') inner |= MUTE;
@@ -1215,8 +1225,7 @@ globalThis.shoalWalker ??= (() => {
       return !stacked(element.nextElementSibling, 'top', 'bottom') && !stacked(element.previousElementSibling, 'bottom', 'top');
     };
 
-    // A label's words are its field's name already.
-    const modeOfLabel = (element, tag) => tag === 'LABEL' && element.control && (element.control.checkVisibility() || standIn(element.control, upper(element.control))) ? FADED : 0;
+    const modeOfLabel = (element, tag) => tag === 'LABEL' && namesField(element) ? FADED : 0;
     // A control: a field, or something whose content is its name.
     const emitControl = (element, tag, kind, label, out, depth) => {
       const box = tag === 'AREA' ? areaBox(element, label) : (label || element).getBoundingClientRect();
@@ -1274,26 +1283,25 @@ globalThis.shoalWalker ??= (() => {
       // What listens for what is in it is no hand itself: what shows the hand there is each a target.
       const hand = kind !== 4 && kind !== 5 || getComputedStyle(element).cursor === 'pointer';
       if (!FIELDS.has(tag) && kind !== 3) visit(shadowOf(element) || element, (hand ? POINTER : 0) | modeOfLabel(element, tag), depth + 1, inner);
-      // A cell and the link that is all it holds are one: a click on the link is one on the cell, too.
-      if (CELLS.has(role) && inner.length === 1 && (inner[0][9] & CLICKABLE) && /^(a|button)$/.test(inner[0][0])) {
-        state.count--;
-        state.native = Math.max(native, state.native - 1);
-        inner[0][7] |= statesOf(element, tag) & (SELECTED | DISABLED | CURRENT);
-        raise(out, heightOf(inner));
-        out.push(inner[0]);
-        out.broken = true;
-        return;
-      }
       // What listens within a button and is all that it holds, is the button.
       const part = kind <= 2 && isButton(element) ? onlyOf(inner) : null;
       if (part && !part[2]) {
         state.count = before + 1;
         inner.splice(0, inner.length, ...(part[3] && !givenName(element, tag) ? [part[3]] : []), ...(part[4] ? [part[4]] : []), ...(part[10] || []));
       }
-      // Around controls that are all there is in it, what listens or can be focused is no control of its own.
-      if (state.count > before + 1 && (kind >= 4 && kind <= 6 || (kind <= 2 && sheath(element, inner))) && wraps(element, kind, inner, box)) {
+      // The one icon in what listens and has a title is a part of it, unless it listens for something else.
+      const only = kind === 4 && hintOf(element) && state.count === before + 2 ? inner.findIndex(node => isIconOf(node, hintOf(element))) : -1;
+      if (only >= 0) { inner.splice(only, 1); state.count--; }
+      // Around controls that are all there is in it, what listens or can be focused is no control of its own. Nor is a cell
+      // around a link alone: a click on the link is one on the cell, too.
+      const cell = CELLS.has(role) && inner.length === 1 && Array.isArray(inner[0]) && inner[0][9] & CLICKABLE && /^(a|button)$/.test(inner[0][0]);
+      if (cell || state.count > before + 1 && (kind >= 4 && kind <= 6 || (kind <= 2 && sheath(element, inner))) && wraps(element, kind, inner, box)) {
         state.count--;
-        if (inner.length === 1) inner[0][7] |= statesOf(element, tag) & ~FOCUSED;
+        if (cell) state.native = Math.max(native, state.native - 1);
+        const said = inner.filter(node => typeof node === 'string'), control = said.length ? onlyOf(inner.filter(Array.isArray)) : null;
+        if (control) { control[4] = squeeze([control[4], ...said].join(' ')); inner.splice(0, inner.length, control); }
+        if (inner.length === 1 && /^(tab|menuitem)$/.test(role)) onlyOf(inner)[2] = role; // the link in it is how it is made
+        if (inner.length === 1) inner[0][7] |= statesOf(element, tag) & (cell ? SELECTED | DISABLED | CURRENT : ~FOCUSED);
         raise(out, heightOf(inner));
         out.push(...inner);
         out.broken = true;
@@ -1304,10 +1312,11 @@ globalThis.shoalWalker ??= (() => {
       // Blocks that have places of their own, or stand in what is only hovered over, are not one name.
       const leaf = state.count === before + 1 && !inner.some(holdsPlaced) && !(kind === 7 && !(states & DRAGGABLE) && inner.length > 1);
       const hint = squeeze(hintOf(element));
-      if (!name && leaf && hint && saysIcons(element)) name = hint;
-      const said = inner.filter(node => node[0] !== 'svg' || (hiddenIcons.has(node) && STATE_ICON.test(node[3])));
-      const spoken = name || squeeze(plainText(inner.filter(node => node[0] !== 'svg'))) ? inner.filter(node => !hiddenIcons.has(node) || said.includes(node)) : inner;
-      const joined = leaf && !(hint && name === hint) ? squeeze(plainText(name ? said : spoken)) : '';
+      if (!name && leaf && textsIn(element).every(isFaint)) name = squeeze(textsIn(element).map(text => text.data).join(' ')) || hint;
+      // Beside words an icon that screen readers leave out tells a state alone, and beside a name no other is told either.
+      const isDrawn = node => node[0] === 'svg', tellsState = node => hiddenIcons.has(node) && STATE_ICON.test(node[3]);
+      const isLeftOut = name ? node => isDrawn(node) && !tellsState(node) : node => hiddenIcons.has(node) && !tellsState(node);
+      const joined = leaf && !(hint && name === hint) ? squeeze((name || squeeze(plainText(inner, isDrawn))) ? plainText(inner, isLeftOut) : plainText(inner)) : '';
       if (leaf && isComboBox(element, tag)) {
         name ||= lastName(element, tag);
         if (joined) attributes = { ...attributes || {}, value: clip(joined, TEXT_CHARS) };
@@ -1320,7 +1329,7 @@ globalThis.shoalWalker ??= (() => {
       // A widget's words beside the controls in it are its own name.
       const own = name || leaf || !/^(button|option|tab|treeitem|menuitem)/.test(role) ? '' : squeeze(inner.filter(node => typeof node === 'string').join(' '));
       if (own && own.length <= NAME_CHARS) { name = own; children = inner.filter(node => typeof node !== 'string'); }
-      if (!name && (leaf || kind <= 2)) name = lastName(element, tag);
+      name ||= leaf || kind <= 2 ? lastName(element, tag) : hint;
       name = clip(name, NAME_CHARS);
       if (kind !== 7) flags |= CLICKABLE;
       if (shoalChooses(element)) flags |= CHOOSES;
@@ -1336,18 +1345,23 @@ globalThis.shoalWalker ??= (() => {
       out.broken = true;
     };
 
+    const isIconOf = (node, title) => {
+      const drawn = Array.isArray(node) && node[9] & CLICKABLE && !node[2] && refs.get(node[1]).deref();
+      return !!drawn && !drawn.textContent.trim() && (!hearsClicks(drawn) || (!!node[3] && wordsOf(title).includes(node[3])));
+    };
     const onlyControls = nodes => nodes.every(node => Array.isArray(node) && (node[9] & CLICKABLE || node[0] === 'svg' || (!node[3] && !node[4] && node[10]?.length && onlyControls(node[10]))));
     const isButton = element => /^(A|BUTTON)$/.test(element.tagName) || /^(button|link)$/.test(element.getAttribute('role') || '');
     // A link, button, tab or entry of a menu around nothing but a button or link: what it says, the inner one says.
-    const sheath = (element, inner) => (isButton(element) || /^(tab|menuitem)$/.test(element.getAttribute('role'))) && /^(button|link)$/.test(onlyOf(inner)?.[2]);
+    const sheath = (element, inner) => (isButton(element) || /^(tab|menuitem)$/.test(element.getAttribute('role'))) && /^(button|link)$/.test(onlyOf(inner.filter(Array.isArray))?.[2]);
     // The only control in a part of a page that holds nothing else.
     const onlyOf = nodes => nodes.length !== 1 || !Array.isArray(nodes[0]) ? null : nodes[0][9] & CLICKABLE ? nodes[0] : onlyOf(nodes[0][10] || []);
     const OWN_ACTS = DRAGGABLE | DROP_TARGET | CONTEXT_MENU | PLACED;
     const WRAPPER = 0.25; // of what it takes clicks for, the controls in it cover at least so much
     const wraps = (element, kind, inner, box) => {
-      if ((kind > 2 && delegated.has(element)) || statesOf(element, upper(element)) & OWN_ACTS || !onlyControls(inner)) return false;
-      const only = onlyOf(inner), twice = !!only?.[3] && [element.getAttribute('aria-label'), element.title].includes(only[3]);
+      if ((kind > 2 && delegated.has(element)) || statesOf(element, upper(element)) & OWN_ACTS) return false;
+      const only = onlyOf(inner.filter(Array.isArray)), twice = !!only?.[3] && [element.getAttribute('aria-label'), element.title].includes(only[3]);
       if (twice && /^(button|link)$/.test(only[2])) return true; // a component's host, and the control in it of the same name
+      if (!onlyControls(inner)) return false;
       if (element.getAttribute('aria-label') || element.title) return false;
       if (kind === 5) return !(handles(element) & KEYS); // a board that is moved on by keys is a control
       if (kind <= 2 || /^(checkbox|radio)$/.test(onlyOf(inner)?.[2])) return true; // the row of a box, whose words are the box's label
@@ -1487,7 +1501,8 @@ globalThis.shoalWalker ??= (() => {
       state.struck.push(text || squeeze(plainText(inner)));
       return ['del', 0, 'deletion', '', text, 0, 0, 0, 0, VISIBLE | AROUND, plain ? [] : inner];
     };
-    const plainText = nodes => nodes.map(node => typeof node === 'string' ? node : node[3] + ' ' + node[4] + ' ' + (Array.isArray(node[10]) ? plainText(node[10]) : '')).join(' ');
+    const plainText = (nodes, isLeftOut = () => false) => nodes.filter(node => !isLeftOut(node)).map(node =>
+      typeof node === 'string' ? node : node[3] + ' ' + node[4] + ' ' + (Array.isArray(node[10]) ? plainText(node[10], isLeftOut) : '')).join(' ');
 
     const top = [];
     visit(document, 0, 0, top);

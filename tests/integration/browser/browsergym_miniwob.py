@@ -24,7 +24,9 @@ from tests.integration.browser import miniwob_steps
 from tests.sites.registry import cache
 
 _PACKAGES = ("browsergym-core==0.14.3", "browsergym-miniwob==0.14.3")
-_MOVES = {"chase-circle", "drag-cube", "hover-shape", "moving-items", "simon-says", "button-delay", "stock-market"}
+_OURS_ALONE = {"button-delay", "chase-circle", "hover-shape", "moving-items", "simon-says"}
+"""Tasks of MiniWoB++ that browsergym-miniwob does not have."""
+_MOVES = {"click-pie", "drag-cube", "stock-market", "terminal"}
 """Tasks whose pages change by themselves: what they show depends on the moment."""
 _AREA = ["#area button, #area input[type=submit], #area [role=button], #area a, #area span, #area *, #area"]
 
@@ -82,7 +84,7 @@ def test_each_step_gives_what_browsergym_gives(task: str, seed: int, steps: list
     assert ours(task, seed, steps) == peer.play(task, seed, steps)
 
 
-@pytest.mark.parametrize("task", MiniWob.names())
+@pytest.mark.parametrize("task", sorted({*MiniWob.names()} - _OURS_ALONE))
 def test_every_task_of_browsergyms_begins_alike_and_takes_a_click_alike(task: str, peer: Peer) -> None:
     theirs = peer.play(task, 11, [_AREA])
     mine = ours(task, 11, [_AREA])

@@ -55,7 +55,7 @@ def test_the_snapshot_is_the_document_with_ids_and_classes_and_its_text_in_its_p
             *("Page", "Your name", "Send", "now", "Later")
         ]
         later = next(given for _, given, _ in told if given.get("id") == "later")
-        assert "bid" not in later, "what is hidden takes no action"
+        assert seen["extra_element_properties"][later["bid"]]["visibility"] == 0.0, "what is hidden says so"
         seen = env.step(f"fill({field['bid']!r}, 'Ann')")[0]
         assert next(given for tag, given, _ in nodes(seen) if tag == "INPUT")["value"] == "Ann"
         assert "bid" not in env.unwrapped.page.content(), "the page is left as it is"
@@ -86,6 +86,11 @@ def test_arguments_of_browsergym_are_taken_at_their_defaults(tmp_path: Path) -> 
     defaults = {"slow_mo": None, "resizeable_window": False, "record_video_dir": None}
     with opened(tmp_path, _LABELS, **defaults, pw_chromium_kwargs={}, pw_context_kwargs={}) as (_, seen):
         assert seen["open_pages_titles"] == ("Page",)
+
+
+def test_bars_for_scrolling_take_room_as_in_browsergym(tmp_path: Path) -> None:
+    with opened(tmp_path, "<div id=long style='overflow-y:scroll;width:100px;height:50px'></div>") as (env, _):
+        assert env.unwrapped.page.evaluate("() => document.getElementById('long').clientWidth") < 100
 
 
 def test_arguments_of_browsergym_do_what_they_say(tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ NAMED = {
     "<i class=material-icons aria-hidden=true>edit_calendar</i></button>",
     "chat": "<button><span class='buttonicon buttonicon-chat'></span></button>",
     "icon of path": f"<button><svg class='w-6 h-6 text-gray-500' width=20 height=20>{_PATH}</button>",
+    "Ada": f"<button><div><b>Ada</b> <svg class='icon icon-arrow-up' aria-hidden=true>{_PATH}</div></button>",
+    "Opens": f"<a href=#o><svg class='icon icon-minus' aria-hidden=true width=20 height=20>{_PATH}"
+    "<span style='opacity:0'><span>Opens</span><i aria-hidden=true>*</i></span></a>",
     "check Wrap lines": f"<button><svg class='icon icon-check' aria-hidden=true>{_PATH} Wrap lines</button>",
 }
 
@@ -55,11 +58,13 @@ async def test_a_field_is_not_called_by_what_the_row_above_says_of_another(conte
 
 LABELED = """<label><span style="display:none">Narration:</span><input id=words placeholder=Narration>
 <button type=button>m</button></label><label>Amount <input id=sum><button type=button>±</button></label>
-<label><input id=bare><button type=button>Find</button></label>"""
+<label><input id=bare><button type=button>Find</button></label>
+<label><span style="display:none">Payee:</span><input role=combobox placeholder=Payee>
+<ul role=listbox><li role=option>Ada<li role=option>Ben</ul></label>"""
 
 
-async def test_a_field_is_called_by_its_label_without_the_buttons_in_it(context: Context) -> None:
-    assert list(await show(context, LABELED)) == ["Narration", "m", "Amount", "±", "Find"]
+async def test_a_field_is_called_by_its_label_without_the_buttons_and_lists_in_it(context: Context) -> None:
+    assert list(await show(context, LABELED)) == ["Narration", "m", "Amount", "±", "Find", "Payee", "", "Ada", "Ben"]
 
 
 ONE = {
@@ -82,6 +87,15 @@ this.addEventListener('keydown', () => {}); } })</script>""",
 </legend></fieldset></div>""",
     "a tab around its link": """<ul role=tablist><li role=tab tabindex=0 aria-selected=true>
 <a role=presentation tabindex=-1 href=#a>Inner</a></li></ul>""",
+    "a link and a button of one title, with a count": """<ul role=toolbar><li onclick=1 style="float:left">
+<a title=Inner style="cursor:pointer;display:flex"><button title=Inner>
+<i class="icon icon-people"></i></button><span>3</span></a></ul>""",
+    "the hand over words in a label": "<label><input type=checkbox> <span style='cursor:pointer'>Inner</span></label>",
+    "a label without a box": "<label style='display:contents'><input type=checkbox> <span>Inner</span></label>",
+    "the hand over an icon": """<div onclick=1 title="Inner (Alt I)"><span>Inner</span> <span class="icon icon-chat"
+style="cursor:pointer;display:inline-block;width:20px;height:20px"></span></div>""",
+    "an icon that listens and is called like what is around it": """<div onclick=1 title="Inner (Alt I)">
+<span>Inner</span> <i onmousedown=1 class=icon-inner style="display:inline-block;padding:10px"></i></div>""",
     "a label that names nothing": "<label for='' style='cursor:pointer'>Inner</label> <input>",
 }
 
@@ -91,7 +105,34 @@ async def test_a_control_in_a_wrapper_has_one_id(context: Context, name: str) ->
     await show(context, ONE[name])
     seen = (await context.observe()).elements
     assert [one.name for one in clickable_elements(seen)] == ["Inner"]
-    assert "icon" not in compact(seen)
+    assert "icon" not in compact(seen) and ('[1 tab "Inner"' in compact(seen)) is name.startswith("a tab")
+    assert compact(seen).count("Inner") == 1 + ("names nothing" in name)
+
+
+SEVERAL = {
+    "a row and its button": ("<div onclick=1 title=Row>Row <button title=Remove>x</button></div>", {"Row", "x"}),
+    "a list and its parts": (
+        "<div onclick=1 title=Tools><b class=icon-save style='cursor:pointer'>Save</b> "
+        "<b class=icon-undo style='cursor:pointer'>Undo</b></div>",
+        {"Tools", "Save", "Undo"},
+    ),
+    "cells, of which one begins as a tag is called": (
+        "<table role=grid><tr><td role=gridcell tabindex=0>alpha no 5<td role=gridcell tabindex=0>Beta</table>",
+        {"alpha no 5", "Beta"},
+    ),
+    "an entry and its cross": (
+        "<div onclick=1 title=Ada>Ada <i class=icon-remove onclick=1 "
+        "style='display:inline-block;padding:10px'></i></div>",
+        {"Ada", "remove"},
+    ),
+    "a card and its link": ("<div onclick=1>Shoe, $20 <a href=/brand>Brand</a></div>", {"", "Brand"}),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+async def test_controls_that_do_different_things_stay_several(context: Context, name: str) -> None:
+    html, names = SEVERAL[name]
+    assert set(await show(context, html)) == names
 
 
 ROOT = """<div id=root><h1>Books</h1><p>Two of them</p><button>Add</button></div><script>
