@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import time
 import zipfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -23,11 +24,13 @@ from shoal.agent.browser import (
 )
 from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnreachable, PageCrashed
 from shoal.agent.observe.tree import find_element, walk_elements
+from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Prospect
 from shoal.agent.support.web_addresses import check_opened
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Element, Observation, PageErrors
 
+_NO_MARKS = base64.b64encode(bytes(4)).decode()  # of one element
 _PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
     "0000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
@@ -40,7 +43,7 @@ class FakePage:
 
     title: str = ""
     status: int = 200
-    read: Json = None  # what every `read` gives: a value, or a function of (script, arg)
+    read: Json = None  # what every `read` gives: a value, or a function of (script, arg); None: an empty tree alone
     elements: Element = Element("", "body")  # the tree of its observation
     actions: Mapping[str, str] | None = None  # "click 12" or "press 12": where that leads; "" stays on the page
     retry_after_s: float | None = None
@@ -161,7 +164,14 @@ class FakeContext:
 
     async def read(self, script: str, arg: Json = None) -> Json:
         page = self._page()
-        return page.read(script, arg) if callable(page.read) else page.read
+        if callable(page.read):
+            return page.read(script, arg)
+        return self._tree() if page.read is None and script == SCRIPT else page.read
+
+    def _tree(self) -> Json:
+        """The answer of a document that holds nothing."""
+        empty: dict[str, Json] = {key: {} for key in ("values", "roots", "slotted")}
+        return {"url": self._url, "base": self._url, "xml": "<html/>", "marks": _NO_MARKS, "boxes": "", **empty}
 
     async def observe(self, options: ObserveOptions = ObserveOptions()) -> Observation:
         page = self._page()
