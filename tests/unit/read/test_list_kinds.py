@@ -453,3 +453,12 @@ def test_names_that_differ_by_a_number_alone(asked: dict[str, object], lengths: 
     found = rows(list_of(f"<h1>Lots</h1><div>{''.join(columns)}</div>", **asked, price=NUMBER))
     assert [row[next(iter(asked))] for row in found] == [f"Lot {n}" for n in range(1, 31)]
     assert found[2]["price"] == "€3.50"
+
+
+def test_a_citation_that_differs_by_a_number_alone_is_no_name() -> None:
+    page = "".join(
+        f"<li><a href='/o/{n}.pdf'>Opinion</a> Official Citation: 99 Ops. {n}{n} <i>January {n}, 2024</i></li>"
+        for n in range(1, 6)
+    )
+    found = rows(list_of(f"<main><ul>{page}</ul></main>", case_name=TEXT, filed=DAY, url=ADDRESS))
+    assert [set(row) for row in found] == [{"filed", "url"}] * 5
