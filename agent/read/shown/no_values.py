@@ -21,6 +21,8 @@ _LONGEST_FIGURE = 80
 """Characters under a heading that state one number: longer ones only mention some."""
 _HANDLE = re.compile(r"(?:^|\s)@\w")
 """A person's name in a network: a link to it says "Follow @ada"."""
+_BYLINE = re.compile(r"([^\d|·•]{2,80}?) [|·•] [^\d]{0,100}\d.{0,60}", re.S)
+"""Who wrote, and behind a sign where and when: "Ann Lee | Porto | 4 March 2024"."""
 _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
@@ -72,6 +74,8 @@ def without_label(raw: Raw, prop: Property) -> Raw:
     """`raw` without the property's own name in front: "SKU: 12-3" is the sku "12-3", "by Ann" the author "Ann"."""
     if raw.structured or "string" not in prop.types or len(raw.text) > 200:
         return raw
+    if prop.concept and prop.concept.name == "author" and (parted := _BYLINE.fullmatch(raw.text)):
+        raw = replace(raw, text=parted[1], parts=())
     words = raw.text.split()
     if prop.concept and prop.concept.name in _CODES and not _is_money(raw.text):
         lead = next((i for i, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)

@@ -92,6 +92,17 @@ class TestARecord:
     def test_has_no_author_where_a_line_says_how_or_where(self, line: str) -> None:
         assert record_of(f"<h1>Leek soup</h1><p>{line}</p>", author=TEXT).value == {}
 
+    @pytest.mark.parametrize(
+        ("text", "author"),
+        [
+            ("Ann Lee | Porto | 4 March 2024", "Ann Lee"),
+            ("By Ann Lee · 10:40", "Ann Lee"),
+            ("Ann Lee | Bob Stone", "Ann Lee | Bob Stone"),
+        ],
+    )
+    def test_has_the_author_without_place_and_day(self, text: str, author: str) -> None:
+        assert record_of(f"<h1>Leek soup</h1><p class=author>{text}</p>", author=TEXT).value == {"author": author}
+
     def test_has_each_labelled_day_of_a_line(self) -> None:
         page = "<h1>On lamps</h1><p>Received: 12 May 2023 / Accepted: 3 February 2024 / Published: 20 March 2024</p>"
         found = record_of(page, received=DAY, accepted=DAY, published=DAY)
