@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 
 _YOUNG = 50_000
 """Objects made since the last pass before the collector looks for cycles. Python's 700 are reached a dozen times in one
@@ -19,33 +21,36 @@ _SWITCH_S = 0.001
 statement and each row: with Python's 5 ms a short transaction waits several times that for the event loop.
 """
 
-
-_ARROW = "ray._private.arrow_serialization", "_register_custom_datasets_serializers"
-"""Ray's function that imports Arrow and NumPy, for tables that are sent to actors: none is. They take 0.2 to 0.4 s of
-CPU and 30 MiB in each process."""
+_ARROW, _REGISTER = "ray._private.arrow_serialization", "_register_custom_datasets_serializers"
+"""Ray's module and function that import Arrow and NumPy, for tables that are sent to actors: none is. They take 0.2 to
+0.4 s of CPU and 30 MiB in each process. A Ray without them does as it always did."""
 
 
 def begin_worker() -> None:
     """Ray calls this in each of its worker processes, before any actor."""
     gc.set_threshold(_YOUNG, 20, 100)  # nearly all that imports make stays: passes find nothing
-    arrow, name = _ARROW
-    if hasattr(import_module(arrow), name):
-        setattr(import_module(arrow), name, _register_nothing)
+    if (module := _arrow_module()) is not None:
+        setattr(module, _REGISTER, _register_nothing)
 
 
 @contextmanager
 def without_arrow() -> Iterator[None]:
-    """Ray in this process registers nothing for Arrow; a later Ray that does so otherwise does as it always did."""
-    arrow, name = _ARROW
-    module = import_module(arrow)
-    kept = getattr(module, name, None)
-    if kept is not None:
-        setattr(module, name, _register_nothing)
+    """Ray in this process registers nothing for Arrow."""
+    module = _arrow_module()
+    kept = getattr(module, _REGISTER, None)
+    if module is not None:
+        setattr(module, _REGISTER, _register_nothing)
     try:
         yield
     finally:
-        if kept is not None:
-            setattr(module, name, kept)
+        if module is not None:
+            setattr(module, _REGISTER, kept)
+
+
+def _arrow_module() -> ModuleType | None:
+    """The module where this Ray has it, with its function."""
+    module = import_module(_ARROW) if find_spec(_ARROW) else None
+    return module if hasattr(module, _REGISTER) else None
 
 
 def _register_nothing(_: object) -> None:

@@ -15,7 +15,8 @@ from shoal.agent.support.bounded_cache import bounded_cache
 _ASKED_FOR = """
 action activeElement addEventListener after all anchors append assignedSlot attributes baseURI before body checked
 checkValidity checkVisibility childElementCount childNodes children classList className clientHeight clientLeft
-clientTop clientWidth cloneNode closest compareDocumentPosition contains contentDocument contentEditable contentType
+clientTop clientWidth cloneNode closest compareDocumentPosition computedStyleMap contains contentDocument
+contentEditable contentType
 control createElement createRange createTreeWalker dataset defaultView designMode disabled documentElement
 elementFromPoint elements elementsFromPoint evaluate firstChild firstElementChild form forms getAnimations
 getAttribute getAttributeNames getBoundingClientRect getClientRects getElementById getElementsByClassName
