@@ -26,9 +26,14 @@ _ARROW, _REGISTER = "ray._private.arrow_serialization", "_register_custom_datase
 0.4 s of CPU and 30 MiB in each process. A Ray without them does as it always did."""
 
 
+def collect_rarely() -> None:
+    """Fewer passes of the collector of cycles. What imports make stays: passes find nothing."""
+    gc.set_threshold(_YOUNG, 20, 100)
+
+
 def begin_worker() -> None:
     """Ray calls this in each of its worker processes, before any actor."""
-    gc.set_threshold(_YOUNG, 20, 100)  # nearly all that imports make stays: passes find nothing
+    collect_rarely()
     if (module := _arrow_module()) is not None:
         setattr(module, _REGISTER, _register_nothing)
 
@@ -61,5 +66,5 @@ def tune() -> None:
     """Fewer passes of the collector of cycles, shorter turns of threads. For a process whose own work this is."""
     gc.collect()
     gc.freeze()  # modules and settings stay to the end: no pass needs to look at them
-    gc.set_threshold(_YOUNG, 20, 100)
+    collect_rarely()
     sys.setswitchinterval(_SWITCH_S)

@@ -791,7 +791,7 @@ def _pairs(value: Any, number: Callable[[str], float | str], what: str) -> dict[
 
 
 def _given(environment: Mapping[str, str]) -> dict[str, str]:
-    """The settings that an environment gives."""
+    """The settings that an environment gives. pydantic-settings takes 0.2 s to import, in each process and command."""
     return {
         field: value
         for name, value in environment.items()

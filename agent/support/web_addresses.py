@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit, urlunsplit
 
 from shoal.agent.errors import AddressForbidden
 
@@ -31,6 +31,8 @@ _PERHAPS_SESSION = frozenset({"sid", "session", "s", "osid", "zenid", "oscsid"})
 _TOKEN = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_-]{16,}")
 """A value that no person chose: a short one may name a story or a seat."""
 _SESSION_OF_PATH = re.compile(r";(?:jsessionid|phpsessid|sid)=[^;/]*", re.IGNORECASE)
+_REACHES = {"mailto": "email", "tel": "phone"}
+_LONGEST_REACHED = 300
 _DOES = ("javascript", "mailto", "tel", "sms")
 
 # Where pages may take their own window: documents that they make themselves, and Chromium's page on a failed load.
@@ -134,6 +136,13 @@ def same_site(page: str, other: str) -> bool:
     named = "." in host and not host.replace(".", "").isdigit() and ":" not in host
     lies_below = below == host or below.endswith(f".{host}")
     return own.scheme == its.scheme and own.scheme in WEB and own.port == its.port and named and lies_below
+
+
+def reached_by(link: str) -> tuple[str, str]:
+    """Return how a link reaches somebody, "email" or "phone", and at what address or number; twice "" for others."""
+    scheme, _, rest = link.strip()[:_LONGEST_REACHED].partition(":")
+    how, target = _REACHES.get(scheme.lower(), ""), unquote(re.split("[?#]", rest)[0]).strip()
+    return (how, target) if target and (how == "phone" or (how and "@" in target)) else ("", "")
 
 
 def leads_astray(href: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from importlib import import_module
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 
 from shoal.services.cli.command_table import CommandTable, command_group
+from shoal.services.interpreter import collect_rarely
 
 app = command_group(
     name="shoal",
@@ -36,7 +36,7 @@ def main() -> None:
     """Entry point of the command `shoal`."""
     # Pydantic looks for plugins in all packages that are installed, in each process: 30 ms, and none is meant for ours.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
-    gc.set_threshold(50_000, 20, 100)  # nearly all that imports make stays: passes find nothing
+    collect_rarely()
     # httpx does without its own command line, which imports Rich, Click and Pygments: 60 ms.
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # as Python has it for a module that is not there
     try:

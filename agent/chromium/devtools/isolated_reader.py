@@ -71,11 +71,12 @@ class IsolatedReader:
             suspects = (await self._session.send("Runtime.evaluate", asked))["result"].get("objectId")
             if suspects is None:
                 return True  # another document's world: that one is read
-            has_closed = await hand_over_closed_roots(self._session, suspects, world, group, _TAKE_ROOTS)
-            await self._session.send("Runtime.releaseObjectGroup", {"objectGroup": group})
+            try:
+                return await hand_over_closed_roots(self._session, suspects, world, group, _TAKE_ROOTS)
+            finally:
+                await self._session.send("Runtime.releaseObjectGroup", {"objectGroup": group})
         except PlaywrightError:
-            return True  # the document went away meanwhile: the page is asked again, and tells where it is gone
-        return has_closed
+            return True  # an element or the document went away meanwhile: the page is asked again, and tells of it
 
     async def _read(self, script: str, arg: Json) -> Json:
         asked = _IN_THAT_WORLD.replace("FUNCTION", function_by_names(script))

@@ -64,7 +64,7 @@ class PlacesPage:
 
     @classmethod
     def of(cls, answer: Mapping[str, Json]) -> Self:
-        """The page of an answer, which leaves out what it has no more of than nothing."""
+        """The page of an answer. What the answer leaves out is empty."""
         return cls(
             url=str(answer["url"]),
             lang=str(answer["lang"]),

@@ -300,11 +300,15 @@ class Labels:
 
     def _add_in_turns(self, children: Sequence[HtmlElement], around: Around) -> None:
         """Names and values in turns, each with a tag or classes of its own."""
-        names, values = children[::2], children[1::2]
-        kinds = {_kind(el) for el in names}, {_kind(el) for el in values}
-        if len(names) < 2 or len(names) != len(values) or any(len(kind) > 1 for kind in kinds) or kinds[0] == kinds[1]:
+        if len(children) < 4 or len(children) % 2 or children[0].tag in (*_NO_LABELS, *HEADINGS, "p"):
             return
-        if names[0].tag in (*_NO_LABELS, *HEADINGS, "p") or any((el.tail or "").strip() for el in children):
+        names, values = children[::2], children[1::2]
+        kinds = [{(el.tag, el.get("class")) for el in each} for each in (names, values)]
+        if (
+            any(len(kind) > 1 for kind in kinds)
+            or kinds[0] == kinds[1]
+            or any((el.tail or "").strip() for el in children)
+        ):
             return
         for name, value in zip(names, values, strict=True):
             label = one_line(self._text_of(name))
@@ -457,10 +461,6 @@ class Labels:
 def _outranks(el: HtmlElement, head: HtmlElement) -> bool:
     """True for a heading that ends what a heading before it speaks of."""
     return el.tag in HEADINGS and str(el.tag) <= str(head.tag)
-
-
-def _kind(el: HtmlElement) -> tuple[str, str]:
-    return str(el.tag), str(el.get("class") or "")
 
 
 def _stamp(el: HtmlElement) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shoal.agent.read.values.text_values import days_in
 
@@ -11,6 +11,8 @@ BY = "by|von|par|por|di|door|przez|av"
 """Words before the name of an author, as a pattern."""
 _ROWS = re.compile(r"\n| [·•|] ")
 _LINE = re.compile(r"([^:：]{2,40})\s?[:：]\s+(\S.*)|([^:：\d]{2,40})：(\S.*)", re.S)
+_SEPARATOR = re.compile(r" [|·•/] ")
+_MOST_PARTS = 20
 _NAME = r"[A-ZÀ-Þ][\w.'’-]{0,30}"
 _AUTHOR = re.compile(rf"((?i:{BY}))\s({_NAME}(?: [\w.'’-]{{1,30}}){{0,3}} {_NAME})")
 """A name of two words at least: "By Category" sorts."""
@@ -21,13 +23,17 @@ _WORDS_BEFORE = re.compile(r"[^\W\d_]{3,20}(?: on| am| le)?\s", re.I)
 def named_in_lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield each label of a text's lines, or of the parts between signs, with what it names."""
     for row in _ROWS.split(text):
-        parts = [_LINE.fullmatch(part) for part in row.split(" / ")]
-        if not all(parts):
-            parts = [_LINE.fullmatch(row)]
-        for match in filter(None, parts):
-            yield match[1] or match[3], match[2] or match[4]
-        if not parts[0]:
-            yield from _without_colon(row)
+        named = labelled_parts(row)
+        yield from named or _without_colon(row)
+
+
+def labelled_parts(line: str) -> Sequence[tuple[str, str]]:
+    """The label that a line begins with, and what follows it; all of them in "Price: 5 | Seller: Ann"."""
+    parts = _SEPARATOR.split(line, _MOST_PARTS)
+    matches = [_LINE.fullmatch(part) for part in parts]
+    if not all(matches) or len(parts) > _MOST_PARTS:
+        matches = [_LINE.fullmatch(line)]
+    return [(match[1] or match[3], match[2] or match[4]) for match in matches if match]
 
 
 def _without_colon(row: str) -> Iterator[tuple[str, str]]:

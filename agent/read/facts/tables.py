@@ -93,10 +93,10 @@ def table_of(row: HtmlElement) -> HtmlElement | None:
 
 def in_turns(cells: Sequence[HtmlElement]) -> bool:
     """True for cells that are names and values in turns: header cells, bold ones, or ones that end with a colon."""
-    for is_name in (is_head, _is_bold, _has_colon):
-        if len(cells) % 2 == 0 and [is_name(cell) for cell in cells] == [True, False] * (len(cells) // 2):
-            return bool(cells)
-    return False
+    if not cells or len(cells) % 2:
+        return False
+    names = (is_head, _is_bold, _has_colon)
+    return any(all(is_name(cell) == (at % 2 == 0) for at, cell in enumerate(cells)) for is_name in names)
 
 
 def _has_colon(cell: HtmlElement) -> bool:

@@ -21,6 +21,7 @@ from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, is_note_m
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.support.bounded_cache import bounded_cache
+from shoal.agent.support.web_addresses import reached_by
 
 _MOST_NAMED = 1_500
 _MOST_OWN = 100_000
@@ -320,7 +321,7 @@ class Walk:
         exact = el.get("datetime") or el.get("content") or ((el.get("value") or "") if tag in ("data", "meter") else "")
         target = el.get("href") if tag == "a" else picture_address(el) if tag == "img" else ""
         link = self.surroundings.address(target) if target else ""
-        mails = link.startswith(("mailto:", "tel:"))
+        mails = bool(reached_by(link)[0])
         telling = (
             names or data or aria or prop or rel or exact or tag in _LONE_TAGS or (tag == "a" and (self.many or mails))
         )

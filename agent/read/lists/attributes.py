@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
@@ -15,14 +14,11 @@ from shoal.agent.read.lists.runs import Run, Span
 from shoal.agent.read.lists.typed_columns import typed_columns
 from shoal.agent.read.lists.words import words_in_line
 from shoal.agent.read.values.text_values import days_in
-from shoal.agent.support.web_addresses import joined
+from shoal.agent.support.web_addresses import joined, reached_by
 
 _LEAST_COVER = 0.3
 _LETTER_OR_FIGURE = re.compile(r"[^\W_]")
 _FIGURE = re.compile(r"\d")
-_REACHED_BY = re.compile(r"(mailto|tel):([^?#]{1,300})", re.I)
-_REACHES = {"mailto": "email", "tel": "phone"}
-"""Names of what links to write or to call state."""
 
 
 def attribute_columns(run: Run) -> list[Column]:
@@ -91,7 +87,9 @@ def _columns(run: Run, source: Key, stated: Mapping[int, tuple[str, HtmlElement]
         [stated[record][0] if record in stated else None for record in range(len(run.spans))],
         _common_words([text for text, _ in stated.values()])
         if source[0] == "sign"
-        else _REACHES.get(str(source[0]), ""),
+        else str(source[0])
+        if source[0] in ("email", "phone")
+        else "",
         " ".join([*steps, first.get("itemprop") or "", first.get("id") or ""]),
         links=[stated[record][1] if record in stated else None for record in range(len(run.spans))],
     )
@@ -116,10 +114,9 @@ def _stated(
         elif el.tag == "time" and el.get("datetime"):
             if not days_in(words_in_line(str(el.text_content()))):  # "4 March", "yesterday"
                 yield "time", el, str(el.get("datetime"))
-        elif el.tag == "a" and (reached := _REACHED_BY.match(el.get("href") or "")):
-            how, target = reached[1].casefold(), unquote(reached[2]).strip()
-            if (how == "tel" or "@" in target) and not re.search(r"@|\d", str(el.text_content())):  # "Write to us"
-                yield how, el, target
+        elif el.tag == "a" and (reached := reached_by(el.get("href") or ""))[0]:
+            if not re.search(r"@|\d", str(el.text_content())):  # "Write to us"
+                yield reached[0], el, reached[1]
         else:
             label = words_in_line(el.get("aria-label") or el.get("title") or "")
             if _FIGURE.search(label) and not _LETTER_OR_FIGURE.search(str(el.text_content())):

@@ -11,6 +11,7 @@ from statistics import median
 
 from lxml.html import HtmlElement
 
+from shoal.agent.read.facts.lines import labelled_parts
 from shoal.agent.read.facts.tables import is_cell
 from shoal.agent.read.lists.attributes import attribute_columns
 from shoal.agent.read.lists.column import Column, Key, Stretch, Value
@@ -23,7 +24,6 @@ from shoal.agent.read.lists.places import (
     first_link,
     headed,
     held_with,
-    labelled_parts,
     named_before,
     within_line,
     within_named,

@@ -58,7 +58,7 @@ _MOSTLY, _FORMED = 0.8, 0.7
 """Share of a column's values that must have the form, and the score of a column that its form names."""
 _WEEKDAYS = 0.55
 """The fit of days of the week where a day is asked for: less than that of dates."""
-_ATTRIBUTES = frozenset({"sign", "mailto", "tel"})
+_ATTRIBUTES = frozenset({"sign", "email", "phone"})
 """Sources of texts that attributes state: nothing but a name says that a field asks for them."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HEADINGS = _TITLES | {"strong", "b", "dt"}

@@ -20,8 +20,6 @@ from shoal.agent.read.values.text_values import money_in
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
 _BY = re.compile(rf"(?:(?:posted|written|submitted|published|\d{{1,9}} \w{{1,40}}) )?(?:{BY}):?", re.I)
-_LABELLED = re.compile(r"([^:]{2,32}):\s+(\S.*)$")
-_SEPARATOR = re.compile(r" [|·•] ")
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -80,14 +78,6 @@ def beside(label: Piece, value: Piece) -> bool:
         return True
     row = label_cell.getparent()
     return row is not None and row is value_cell.getparent() and len(cells_of(row)) == 2
-
-
-def labelled_parts(text: str) -> Sequence[tuple[str, str]]:
-    """The label that a text begins with, and what follows it; all of them in "Price: 5 | Seller: Ann"."""
-    parts = [_LABELLED.match(part) for part in _SEPARATOR.split(text)]
-    if not all(parts):
-        parts = [_LABELLED.match(text)]
-    return [(match[1], match[2]) for match in parts if match]
 
 
 def held_with(label: Piece, following: Sequence[Piece]) -> Sequence[Piece]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from shoal.agent.read.facts.facts import Facts
 from shoal.agent.read.facts.page_parts import LabeledValue, NamedElement
@@ -27,6 +27,7 @@ from shoal.agent.read.values.phrases import (
 from shoal.agent.read.values.text_values import money_bounds_in
 from shoal.agent.read.word_lists.concepts import CONCEPTS, LOOSE_SYNONYMS
 from shoal.agent.read.word_lists.labels import AROUND, NAMING_DATA, STRUCK_WORDS
+from shoal.agent.support.web_addresses import reached_by
 
 TRUST: Mapping[str, float] = {
     "table": 0.93,
@@ -45,8 +46,6 @@ _LOOSELY = 0.85
 _LOOSE_WORDS = frozenset(phrase(text) for text in LOOSE_SYNONYMS)
 _CONCEPT = 0.96  # a synonym says a little less than the property's own name
 _NUMBER_SIGNS = frozenset({"no", "nr", "num"})
-_REACHES = {"mailto": ("email",), "tel": ("phone",)}
-"""Names of what links to write or to call state."""
 _OTHER_FORM = 0.95  # "File date" for `date_filed`
 _GLOSSARY = 0.93  # a label that only the field glossary knows
 _LABELED = frozenset({"table", "definition-list", "control", "label", "column"})
@@ -342,11 +341,11 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     )
     if frame.raw.text or frame.raw.exact or frame.raw.href:
         yield frame
-    scheme, _, target = element.link.partition(":")
-    if scheme in _REACHES and (reached := unquote(target.partition("?")[0]).strip()):
+    how, target = reached_by(element.link)
+    if how:
         stated = whole_text(element.text, element.tip)
-        text = stated if re.search(r"@|\d", stated) else reached
-        yield frame._replace(raw=Raw(text, href=element.link), labels=(_REACHES[scheme],))
+        text = stated if re.search(r"@|\d", stated) else target
+        yield frame._replace(raw=Raw(text, href=element.link), labels=((how,),))
     for name, value in element.data:
         if name not in NAMING_DATA and value:
             yield ShownPlace(

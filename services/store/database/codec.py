@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -24,116 +24,78 @@ from shoal.services.store.records import IncompleteLists
 T = TypeVar("T")
 
 
-class _Adapters:
-    """Each is made when it is first used: a process that reads no outcomes starts 0.1 s sooner."""
-
-    @cached_property
-    def outcome(self) -> TypeAdapter[Outcome]:
-        return TypeAdapter(Outcome)
-
-    @cached_property
-    def checkpoint(self) -> TypeAdapter[Checkpoint]:
-        return TypeAdapter(Checkpoint)
-
-    @cached_property
-    def glossary(self) -> TypeAdapter[FieldGlossary]:
-        return TypeAdapter(FieldGlossary)
-
-    @cached_property
-    def item(self) -> TypeAdapter[LoopItem]:
-        return TypeAdapter(LoopItem)
-
-    @cached_property
-    def error(self) -> TypeAdapter[ErrorInfo]:
-        return TypeAdapter(ErrorInfo)
-
-    @cached_property
-    def tasks(self) -> TypeAdapter[tuple[Task, ...]]:
-        return TypeAdapter(tuple[Task, ...])
-
-    @cached_property
-    def incomplete(self) -> TypeAdapter[IncompleteLists]:
-        return TypeAdapter(IncompleteLists)
-
-    @cached_property
-    def json(self) -> TypeAdapter[Any]:
-        return TypeAdapter(Any)
-
-
-_ADAPTERS = _Adapters()
-
 _ELSEWHERE = {"tasks", "fan_out", "checkpoint", "artifacts"}
 """Parts of an outcome that have columns or rows of their own."""
 
 
 def dump_outcome(outcome: Outcome) -> str:
     """An outcome without its tasks, fan-out, checkpoint and artifacts."""
-    return _dump(_ADAPTERS.outcome, outcome, exclude=_ELSEWHERE)
+    return _dump(Outcome, outcome, exclude=_ELSEWHERE)
 
 
 def load_outcome(text: str) -> Outcome:
     """Return what `dump_outcome` wrote."""
-    return _ADAPTERS.outcome.validate_json(text)
+    return _load(Outcome, text)
 
 
 def dump_tasks(tasks: tuple[Task, ...]) -> str:
     """The tasks of one attempt."""
-    return _dump(_ADAPTERS.tasks, tasks)
+    return _dump(tuple[Task, ...], tasks)
 
 
 def load_tasks(text: str) -> tuple[Task, ...]:
     """Return what `dump_tasks` wrote."""
-    return _ADAPTERS.tasks.validate_json(text)
+    return _load(tuple[Task, ...], text)
 
 
 def dump_checkpoint(checkpoint: Checkpoint) -> str:
     """A whole checkpoint."""
-    return _dump(_ADAPTERS.checkpoint, checkpoint)
+    return _dump(Checkpoint, checkpoint)
 
 
 def load_checkpoint(text: str) -> Checkpoint:
     """Return what `dump_checkpoint` wrote."""
-    return _ADAPTERS.checkpoint.validate_json(text)
+    return _load(Checkpoint, text)
 
 
 def dump_glossary(glossary: FieldGlossary) -> str:
     """A field glossary."""
-    return _dump(_ADAPTERS.glossary, glossary)
+    return _dump(FieldGlossary, glossary)
 
 
 def load_glossary(text: str) -> FieldGlossary:
     """Return what `dump_glossary` wrote."""
-    return _ADAPTERS.glossary.validate_json(text)
+    return _load(FieldGlossary, text)
 
 
 def dump_item(item: LoopItem) -> str:
     """One loop value."""
-    return _dump(_ADAPTERS.item, item)
+    return _dump(LoopItem, item)
 
 
 def load_item(text: str) -> LoopItem:
     """Return what `dump_item` wrote."""
-    return _ADAPTERS.item.validate_json(text)
+    return _load(LoopItem, text)
 
 
 def dump_error(error: ErrorInfo | None) -> str | None:
     """An error, if there is one."""
-    return None if error is None else _dump(_ADAPTERS.error, error)
+    return None if error is None else _dump(ErrorInfo, error)
 
 
 def load_error(text: str | None) -> ErrorInfo | None:
     """Return what `dump_error` wrote."""
-    return None if text is None else _ADAPTERS.error.validate_json(text)
+    return None if text is None else _load(ErrorInfo, text)
 
 
 def dump_incomplete(lists: IncompleteLists | None) -> str | None:
     """Return what is known to be missing from lists, if anything is."""
-    return None if lists is None else _dump(_ADAPTERS.incomplete, lists)
+    return None if lists is None else _dump(IncompleteLists, lists)
 
 
 def load_incomplete(text: str | None) -> IncompleteLists | None:
     """Return what `dump_incomplete` wrote."""
-    return None if text is None else _ADAPTERS.incomplete.validate_json(text)
+    return None if text is None else _load(IncompleteLists, text)
 
 
 def dump_spec(spec: JobSpec) -> str:
@@ -174,7 +136,7 @@ def _quoted(text: str) -> str:
 
 def dump_json(value: Json) -> str:
     """Any JSON value."""
-    return _dump(_ADAPTERS.json, value)
+    return _dump(object, value)
 
 
 def load_json(text: str) -> Json:
@@ -182,7 +144,19 @@ def load_json(text: str) -> Json:
     return from_json(text)
 
 
-def _dump(adapter: TypeAdapter[T], value: T, *, exclude: set[str] | None = None) -> str:
+@cache
+def _adapter(kind: object) -> TypeAdapter[Any]:
+    """Made when it is first used: a process that reads no outcomes starts 0.1 s sooner."""
+    return TypeAdapter(kind)
+
+
+def _load(kind: type[T], text: str) -> T:
+    loaded: T = _adapter(kind).validate_json(text)
+    return loaded
+
+
+def _dump(kind: type[T], value: T, *, exclude: set[str] | None = None) -> str:
+    adapter = _adapter(kind)
     try:
         return adapter.dump_json(value, by_alias=True, exclude_defaults=True, exclude=exclude).decode()
     except PydanticSerializationError:
