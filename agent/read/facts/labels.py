@@ -311,9 +311,7 @@ class Labels:
         ):
             return
         for name, value in zip(names, values, strict=True):
-            label = one_line(self._text_of(name))
-            if len(label) <= 40 and not self._controls(name):
-                self._add("label", label, self._text_of(value), value, around)
+            self._add("label", self._text_of(name), self._text_of(value), value, around)
 
     def _controls(self, label: HtmlElement) -> bool:
         """True for the label of a control: what it names is the control's value, and no text beside it."""

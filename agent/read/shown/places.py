@@ -118,10 +118,11 @@ def _kind_words(places: Sequence[ShownPlace], facts: Facts) -> frozenset[str]:
 
     They are "case" where "Case Information" has a "Case Number" and a "Case Status".
     """
-    first = Counter(label[0] for label in {label for place in places for label in place.labels} if len(label) > 1)
-    headings = {word for heading in facts.headings if heading.visible for word in phrase(heading.text)}
-    named = {word for word, count in first.items() if count > 1} & headings
-    return frozenset(named - QUALIFIER_WORDS - _AROUND_WORDS - NEUTRAL_WORDS)
+    headings = {phrase(heading.text) for heading in facts.headings if heading.visible}
+    labels = {label for place in places for label in place.labels if len(label) > 1} - headings
+    first = Counter(label[0] for label in labels)
+    named = {word for word, count in first.items() if count > 1} & {word for heading in headings for word in heading}
+    return frozenset(named - QUALIFIER_WORDS - _AROUND_WORDS)
 
 
 def _without_kind(place: ShownPlace, kinds: frozenset[str]) -> ShownPlace:

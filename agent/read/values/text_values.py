@@ -244,7 +244,7 @@ def identifiers_in(text: str) -> Sequence[tuple[int, int]]:
     if "//" in text or "@" in text:
         return spans
     for match in _IDENTIFIER.finditer(text):
-        if _MEASURE.fullmatch(match[0]) or _UNIT_BEHIND.match(text[match.end() :]):
+        if _MEASURE.fullmatch(match[0]) or _UNIT_BEHIND.match(text, match.end()):
             continue
         if spans and _JOINING.fullmatch(text[spans[-1][1] : match.start()]):
             last = text[spans[-1][0] : spans[-1][1]].split()[-1].strip(",;&")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, record_of, rows
@@ -75,9 +77,9 @@ class TestARecord:
         page = f"<h1>On forms</h1><p>{sentence.format('<a href=mailto:you@site.example>you@site.example</a>')}</p>"
         assert record_of(page, email=TEXT).value == {}
 
-    def test_has_no_address_that_is_to_be_filled_in(self) -> None:
-        page = '<h1>Ann Lee</h1><p><a href="mailto:?subject=Ann">Tell a friend</a></p>'
-        assert record_of(page, email=TEXT).value == {}
+    @pytest.mark.parametrize("to", ["mailto:?subject=Ann", "mailto:ann"])
+    def test_has_no_address_that_is_to_be_filled_in(self, to: str) -> None:
+        assert record_of(f'<h1>Ann Lee</h1><p><a href="{to}">Tell a friend</a></p>', email=TEXT).value == {}
 
     def test_has_days_and_an_author_without_a_colon(self) -> None:
         page = (
@@ -113,6 +115,7 @@ class TestARecord:
         page = f"<h1>Oak desk lamp</h1><div>{logo}{{}}<img src=/other.jpg alt='A lamp of oak'></div>"
         assert record_of(page.format(lamp), image=ADDRESS).value == {"image": "https://site.example/lamp.jpg"}
         assert record_of(page.format(""), image=ADDRESS).value == {}
+        assert record_of("<h1>Shop</h1><img src=/logo.png alt=Shop>", image=ADDRESS).value == {}
 
     def test_ends_a_section_before_a_link_of_its_own(self) -> None:
         page = "<h1>House</h1><div><h3>Agent</h3><p>Bob Stone</p><a href=/contact>Contact</a></div>"
@@ -124,9 +127,30 @@ class TestARecord:
         assert found.value == {"number": "12-A", "status": "Closed"}
         assert record_of(page.format("Doe v. Roe"), number=TEXT, status=TEXT).value == {}
 
-    def test_is_not_what_a_qualifier_says_of_it(self) -> None:
-        page = "<h1>Shipping</h1><p>Shipping method: by air</p><p>Shipping weight: 5 kg</p>"
-        assert record_of(page, method=TEXT).value == {}
+    @pytest.mark.parametrize(
+        ("page", "name"),
+        [
+            ("<h1>Shipping</h1><p>Shipping method: by air</p><p>Shipping weight: 5 kg</p>", "method"),
+            ("<h1>Comments</h1><p>Comment author: Bob</p><p>Comment status: open</p>", "author"),
+            ("<h1>Opinions</h1><p>Opinions by year: 2,024</p><p>Opinions by court: 12</p>", "by"),
+            ("<h1>Case Information</h1><p>Case status: Closed</p><p>Judge: Lee</p>", "status"),
+        ],
+        ids=["qualifier", "around", "more words", "one label"],
+    )
+    def test_is_not_what_other_words_than_its_kind_say(self, page: str, name: str) -> None:
+        assert record_of(page, **{name: TEXT}).value == {}
+
+    @pytest.mark.parametrize(
+        ("label", "value", "name", "schema", "read"),
+        [
+            ("When", "Sunday, 15 November 2026", "date", DAY, "2026-11-15"),
+            ("Where", "Main Hall", "venue", TEXT, "Main Hall"),
+            ("Serves", "4", "servings", {"type": "integer"}, 4),
+        ],
+    )
+    def test_has_what_everyday_words_name(self, label: str, value: str, name: str, schema: Any, read: object) -> None:
+        page = f"<h1>Jazz brunch</h1><p><b>{label}:</b> {value}</p>"
+        assert record_of(page, **{name: schema}).value == {name: read}
 
     @pytest.mark.parametrize(
         ("heading", "title"),
@@ -140,9 +164,20 @@ class TestARecord:
     def test_is_not_called_what_its_kind_of_page_is(self, heading: str, title: str | None) -> None:
         page = f"<title>{heading} | Town</title><main><h1>{heading}</h1><p>We meet in the hall at ten.</p></main>"
         assert record_of(page, title=TEXT).value.get("title") == title
+        text = "<p>We meet in the hall at ten, and speak of the new road, the bridge and the school.</p>" * 5
+        found = record_of(f"<main><h1>{heading}</h1>{text}</main>", title=TEXT, author=TEXT, body=TEXT)
+        assert found.value.get("title") == title
 
 
 class TestAList:
+    @pytest.mark.parametrize("labels", [10, 40])
+    def test_has_columns_of_a_line_that_has_few_labels(self, labels: int) -> None:
+        """A page could name thousands, and each column is held against each field."""
+        line = " | ".join(f"Part {number}: {number}" for number in range(labels))
+        found = rows(list_of(cards(f"<h3>{{}}</h3><p>Priority: {{}} | {line}</p>"), title=TEXT, priority=TEXT))
+        few = [priority for _, priority, _ in CARDS]
+        assert [row.get("priority") for row in found] == (few if labels == 10 else [f"{each} | {line}" for each in few])
+
     @pytest.mark.parametrize(
         "written",
         [
