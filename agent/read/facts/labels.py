@@ -42,6 +42,8 @@ _PASSED_OVER = SKIPPED | {"button"}
 _BADGES = frozenset(["span", "small", "label", "i", "em", "a"])
 _LONGEST_BADGE = 40
 _MOST_IN_CELL = 20
+_ACTIONS = re.compile(r"(?<![a-z])actions?(?![a-z])", re.I)
+"""Classes of a part that offers what can be done with the value beside it."""
 _COLON = re.compile(r"\s{0,9}[:：]\s{0,9}$")
 
 
@@ -248,7 +250,7 @@ class Labels:
         """The values of a list of terms."""
         names, box, named = list[str](), str(self._walk.order), False
         for el in terms.iterdescendants("dt", "dd"):
-            if next(el.iterancestors("dl"), None) is not terms:
+            if next(el.iterancestors("dl"), None) is not terms or (named and _ACTIONS.search(el.get("class") or "")):
                 continue
             if el.tag == "dt":
                 names, named = [*([] if named else names), self._text_of(el)], False
@@ -270,9 +272,10 @@ class Labels:
         if len(children) <= 6:
             children = [child for child in children if child.tag not in SKIPPED or child.tag in ("select", "textarea")]
         names = el.tag not in _INLINE and len(children) in (2, 3) and children[0].tag not in _NO_LABELS
-        if names and not (children[0].tag == "label" and self._controls(children[0])):
+        if names:
             label = one_line(self._text_of(children[0]))
-            if label and len(label) <= 40 and not self._text_before(el, children[0]):
+            names = 0 < len(label) <= 40 and not self._text_before(el, children[0])
+            if names and not self._controls(children[0]):
                 rest = (children[0].tail or "") + "".join(
                     f" {self._text_of(n)}{n.tail or ''}" for n in children[0].itersiblings(etree.Element)
                 )
@@ -314,8 +317,10 @@ class Labels:
             self._add("label", self._text_of(name), self._text_of(value), value, around)
 
     def _controls(self, label: HtmlElement) -> bool:
-        """True for the label of a control: what it names is the control's value, and no text beside it."""
-        named = self._by_id.get(label.get("for"))
+        """True for the label of a control, alone or around it: what it names is the control's value, and no text beside
+        it.
+        """
+        named = self._by_id.get(label.get("for")) if label.tag == "label" else None
         return any(map(is_value, label.iterdescendants(etree.Element))) or (named is not None and is_value(named))
 
     @staticmethod

@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from shoal.agent.read.values.text_values import days_in
+from shoal.agent.read.values.text_values import DayInText, days_in
 
 BY = "by|von|par|por|di|door|przez|av"
 """Words before the name of an author, as a pattern."""
+WROTE = (
+    "posted|written|published|authored|submitted|geschrieben|verfasst|veröffentlicht|écrit|publié|rédigé|escrito"
+    "|publicado|scritto|pubblicato|geschreven|geplaatst"
+)
+"""Words before those, as a pattern: "posted by"."""
 _ROWS = re.compile(r"\n| [·•|] ")
 _LINE = re.compile(r"([^:：]{2,40})\s?[:：]\s+(\S.*)|([^:：\d]{2,40})：(\S.*)", re.S)
 _SEPARATOR = re.compile(r" [|·•/] ")
 _MOST_PARTS = 20
 _NAME = r"[A-ZÀ-Þ][\w.'’-]{0,30}"
-_AUTHOR = re.compile(rf"((?i:{BY}))\s({_NAME}(?: [\w.'’-]{{1,30}}){{0,3}} {_NAME})")
+_AUTHOR = re.compile(rf"(?:(?i:{WROTE})\s)?((?i:{BY}))\s({_NAME}(?: [\w.'’-]{{1,30}}){{0,3}} {_NAME})")
 """A name of two words at least: "By Category" sorts."""
+_ON = re.compile(r"\s(?:on|am|le|el|il|op)\s{1,3}$", re.I)
 _LONGEST_DATED = 60
 _WORDS_BEFORE = re.compile(r"[^\W\d_]{3,20}(?: on| am| le)?\s", re.I)
 
@@ -37,9 +43,17 @@ def labelled_parts(line: str) -> Sequence[tuple[str, str]]:
 
 
 def _without_colon(row: str) -> Iterator[tuple[str, str]]:
-    if (author := _AUTHOR.fullmatch(row)) is not None:
+    days = days_in(row) if len(row) < _LONGEST_DATED else ()
+    if (author := _AUTHOR.fullmatch(_without_day(row, days))) is not None:
         yield author[1], author[2]
     word = _WORDS_BEFORE.match(row)
-    days = days_in(row) if word is not None and len(row) < _LONGEST_DATED else ()
     if word is not None and days and (days[0].start, days[0].end) == (word.end(), len(row)):
         yield word[0], row[word.end() :]
+
+
+def _without_day(row: str, days: Sequence[DayInText]) -> str:
+    """ "Posted by Ann Lee" of "Posted on March 2, 2026 by Ann Lee", and of the same with the day at its end."""
+    if len(days) != 1:
+        return row
+    before, behind = row[: days[0].start], row[days[0].end :]
+    return f"{_ON.sub(' ', before).strip()} {behind.strip()}".strip() if _ON.search(before) else row

@@ -13,8 +13,10 @@ from shoal.agent.support.bounded_cache import bounded_cache
 
 _TAGS = frozenset({"del", "s", "strike"})
 _CALLED = re.compile("|".join(STRUCK_WORDS), re.I)
+_LINED = re.compile(r"(?:^|[-_:])line-through$", re.I)
+"""A class of style sheets whose classes are called as what they do."""
 _WORD = re.compile(r"[A-Z]?[a-z]+")
-_BESIDE = frozenset({*NEUTRAL, *STRUCK_WORDS, "price", "through"})
+_BESIDE = frozenset({*NEUTRAL, *STRUCK_WORDS, "price", "through", "out"})
 """Words that leave a class name about what is struck: `price-old`; but not `was-validated`."""
 _MOST_PARTS = 4
 """Elements within one that is struck as a whole."""
@@ -31,6 +33,8 @@ def is_struck(page: Page, el: HtmlElement) -> bool:
 
 @bounded_cache(4_000, longest=100)
 def _is_called_so(name: str) -> bool:
+    if _LINED.search(name) is not None:
+        return True
     if _CALLED.search(name) is None:
         return False
     words = {word.lower() for word in _WORD.findall(name)}

@@ -18,6 +18,8 @@ SKIPPED = frozenset(
 _MESSY = re.compile(r"[^\S\n ]|  | \n|\n[ \n]")
 
 
+_AVATAR = re.compile(r"(?<![a-z])(avatar|initials|monogram|userpic)(?![a-z])", re.I)
+_MOST_INITIALS = 3
 _NOTE = re.compile(r"\[ ?(?:\w{1,3}|note \d{1,3}) ?\]|[*†‡]{1,3}")
 
 
@@ -27,6 +29,13 @@ def is_note_mark(el: HtmlElement) -> bool:
     if not text or _NOTE.fullmatch(text):
         return bool(text)
     return len(text) <= 4 and any((link.get("href") or "").startswith("#") for link in el.iterdescendants("a"))
+
+
+def is_initials(el: HtmlElement) -> bool:
+    """True for initials in place of a person's picture: they are no part of the name that stands beside them."""
+    if not _AVATAR.search(el.get("class") or ""):
+        return False
+    return 0 < len(one_line(el.text_content())) <= _MOST_INITIALS
 
 
 def one_line(text: str) -> str:

@@ -17,7 +17,7 @@ from shoal.agent.read.facts.pictures import picture_address
 from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.facts.surroundings import HEADINGS, Surroundings
 from shoal.agent.read.facts.tables import Grids, is_row, is_table
-from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, is_note_mark, names_of, one_line
+from shoal.agent.read.facts.texts import LONGEST_TEXT, SKIPPED, clean, is_initials, is_note_mark, names_of, one_line
 from shoal.agent.read.values.phrases import phrase
 from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.support.bounded_cache import bounded_cache
@@ -172,7 +172,7 @@ class Walk:
             return False
         if not around.card and not around.region and self.labels.is_control(child):
             self.labels.add_control(child, around)
-        if child.tag in SKIPPED or depth > _DEEPEST or is_note_mark(child):
+        if child.tag in SKIPPED or depth > _DEEPEST or is_note_mark(child) or is_initials(child):
             return False
         if child.tag == "svg":
             self._drawing(child, around, text)

@@ -139,6 +139,17 @@ class Column:
         """The words of the classes."""
         return list(split_words(self.hint))
 
+    def share_of(self, sizes: Mapping[int, int]) -> float:
+        """Return the share of their cells' text that the values are; 1 outside of cells.
+
+        Args:
+            sizes: characters of the cell that each value stands in, by record.
+        """
+        values = ((self.values[record], size) for record, size in sizes.items())
+        lengths = [(len(value), max(len(value), size)) for value, size in values if isinstance(value, str)]
+        whole = sum(size for _, size in lengths)
+        return sum(length for length, _ in lengths) / whole if whole else 1.0
+
 
 def _words_with_figures(text: str) -> int:
     return sum(_FIGURE.search(word) is not None for word in text.split())

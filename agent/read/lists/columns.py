@@ -15,7 +15,7 @@ from shoal.agent.read.facts.lines import labelled_parts
 from shoal.agent.read.facts.tables import is_cell
 from shoal.agent.read.lists.attributes import attribute_columns
 from shoal.agent.read.lists.column import Column, Key, Stretch, Value
-from shoal.agent.read.lists.elements import Path, attribute_number, block_of, cell_step, tags_of
+from shoal.agent.read.lists.elements import Path, block_of, cell_step, steps_of_cell, tags_of
 from shoal.agent.read.lists.pieces import Piece, joined
 from shoal.agent.read.lists.places import (
     addresses,
@@ -108,6 +108,7 @@ class _Collector:
         cells: dict[str, list[Piece]] = defaultdict(list)
         seen: set[HtmlElement] = set()
         linked: Counter[Path] = Counter()
+        pieces = [piece for piece in pieces if not self._spans_headers(piece)] if self.run.headers else pieces
         for place, piece in enumerate(pieces):
             path = piece.path[self.run.depth :]
             step = cell_step(path)
@@ -248,12 +249,9 @@ class _Collector:
             pieces = self._without_badges(pieces) if step[:3] in ("td@", "th@") else pieces
             text = _text_of_cell(step, pieces)
             self._cell_sizes[record, step] = len(text)
-            tag, _, column = step.partition("@")
-            spanned = attribute_number(self._cell_of(pieces[0].el), "colspan", 30) if tag in ("td", "th") else 1
-            for each in range(int(column), int(column) + spanned):
-                link = pieces[0].link if len({piece.link for piece in pieces}) == 1 else None
-                header = self.run.headers.get(f"{tag}@{each}", "")
-                self._put(("cell", f"{tag}@{each}"), record, text, pieces, header, link)
+            link = pieces[0].link if len({piece.link for piece in pieces}) == 1 else None
+            for each in steps_of_cell(self._cell_of(pieces[0].el), step):
+                self._put(("cell", each), record, text, pieces, self.run.headers.get(each, ""), link)
 
     def _without_badges(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
         """A cell's pieces without the badges at its end; all of them where it begins with one, or is a label."""
@@ -274,6 +272,11 @@ class _Collector:
         while left > 1 and is_badge(pieces[left - 1]):
             left -= 1
         return pieces if joined(pieces[:left]).endswith((":", "：")) else pieces[:left]
+
+    def _spans_headers(self, piece: Piece) -> bool:
+        """True for what stands under several headers at once, as "Total" before a sum: no column is its own."""
+        cell, step = self._cell_of(piece.el), cell_step(piece.path[self.run.depth :])
+        return len({self.run.headers.get(each, "") for each in steps_of_cell(cell, step)}) > 1
 
     @staticmethod
     def _definitions_of(el: HtmlElement) -> HtmlElement | None:
@@ -323,10 +326,10 @@ class _Collector:
             if place.stretches:
                 place.place = median(self._place(record, each.first) for record, each in place.stretches.items())
             sizes = self._sizes_of_cells(place)
-            place.part = _part(place, sizes)
+            place.part = place.share_of(sizes)
             made = [*typed_columns(place), *addresses(place)]
             for column in made:
-                column.part = _part(column, sizes)
+                column.part = column.share_of(sizes)
             columns += made
         return columns
 
@@ -469,14 +472,6 @@ def _join(group: dict[Key, dict[int, PlacedValue]] | dict[Key, dict[int, _Link]]
         for key in keys[1:]:
             if group[keys[0]].keys().isdisjoint(group[key]):
                 group[keys[0]].update(group.pop(key))  # type: ignore[arg-type]
-
-
-def _part(column: Column, sizes: Mapping[int, int]) -> float:
-    """The share of the cells' text that the column's values are; 1 outside of cells."""
-    values = ((column.values[record], size) for record, size in sizes.items())
-    lengths = [(len(value), max(len(value), size)) for value, size in values if isinstance(value, str)]
-    whole = sum(size for _, size in lengths)
-    return sum(length for length, _ in lengths) / whole if whole else 1.0
 
 
 def _text_of_cell(step: str, pieces: Sequence[Piece]) -> str:

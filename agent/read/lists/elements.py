@@ -15,7 +15,8 @@ _MENU = re.compile(
     r"\b(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
 )
 _STATE = re.compile(
-    r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show|parent|children)($|[-_])"
+    r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show|parent|children|unread|read|unseen|seen"
+    r"|starred|pinned|flagged|selected|checked|expanded|new)($|[-_])"
 )
 """Classes that tell parts of one kind apart."""
 _ELSEWHERE = frozenset(word for word in AROUND if " " not in word)
@@ -86,6 +87,13 @@ def tags_of(path: Path) -> Path:
 def cell_step(path: Path) -> str:
     """The step of the first cell or part of a definition in a path; "" where it has none."""
     return next((step for step in path if step[:3] in CELL_STEPS), "")
+
+
+def steps_of_cell(cell: HtmlElement, step: str) -> list[str]:
+    """The steps of all columns that a cell with this first step stands in."""
+    tag, _, column = step.partition("@")
+    spanned = attribute_number(cell, "colspan", 30) if tag in ("td", "th") else 1
+    return [f"{tag}@{each}" for each in range(int(column or 0), int(column or 0) + spanned)]
 
 
 @lru_cache(50_000)

@@ -47,8 +47,9 @@ _PHONE = re.compile(
     re.X,
 )
 """A number with its country's or area's code, which neither a day nor the number of a book has."""
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}")
 _FORMS: Mapping[str, re.Pattern[str]] = {
-    "email": re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}"),
+    "email": _EMAIL,
     "phone": _PHONE,
     "time": re.compile(rf"{_CLOCK}(?:\s?[-–]\s?{_CLOCK})?", re.I),
     **dict.fromkeys(("hour", "opening hour", "business hour", "office hour"), _HOURS),
@@ -339,11 +340,18 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
 
 
 def _has_form(asked: ListField, column: Column) -> bool:
-    """True for a place whose values look as the field's own do, and that nothing names but a header of more values."""
+    """True for a place whose values look as the field's own do, and that nothing names but a header of more values.
+
+    An address of mail is one whatever its place is called.
+    """
     form = _FORMS.get(" ".join(asked.name_words))
     named = "." in column.hint or (column.label and (column.in_cells is False or column.part > _NEARLY_ALL))
-    if form is None or column.kind != "text" or column.source[0] != "piece" or named:
+    if form is None or column.kind != "text" or column.source[0] != "piece" or (named and form is not _EMAIL):
         return False
+    return _are_of(form, column)
+
+
+def _are_of(form: re.Pattern[str], column: Column) -> bool:
     return bool(column.texts) and sum(bool(form.fullmatch(text)) for text in column.texts) > _MOSTLY * column.count
 
 
@@ -427,6 +435,8 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     steps = column.first.path[-4:] if column.first is not None else ()
     strong = any(step.split(".")[0] in _HEADINGS for step in steps)
     called = asked.is_called(column)
+    if not called and _are_of(_EMAIL, column):
+        return 0.0
     if column.count > 2 and (not called or column.names) and len(set(column.texts)) == 1:
         return 0.0  # a heading, a term, or the "Lot" of numbered lots, that all records share
     numbered = asked.numbered_names and column.words >= 1

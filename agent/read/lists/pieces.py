@@ -16,7 +16,7 @@ from lxml.html import HtmlElement
 from shoal.agent.page.page import Page
 from shoal.agent.read.facts.struck import is_struck
 from shoal.agent.read.facts.tables import is_cell, is_head, is_row, is_table
-from shoal.agent.read.facts.texts import is_note_mark
+from shoal.agent.read.facts.texts import is_initials, is_note_mark
 from shoal.agent.read.lists.elements import (
     INLINE,
     LOOKS,
@@ -244,7 +244,7 @@ class PagePieces:
             and _ANCHOR.fullmatch(str(el.text_content()).strip())
         ):
             return True
-        if is_note_mark(el):
+        if is_note_mark(el) or is_initials(el):
             return True
         return not self.hidden and self.page.layout(el) == "none"
 

@@ -10,7 +10,7 @@ from itertools import accumulate, takewhile
 from lxml.html import HtmlElement
 
 from shoal.agent.page.page import Page
-from shoal.agent.read.facts.lines import BY
+from shoal.agent.read.facts.lines import BY, WROTE
 from shoal.agent.read.facts.tables import is_cell, is_head, is_row
 from shoal.agent.read.lists.column import Column
 from shoal.agent.read.lists.elements import INLINE, block_of, tags_of
@@ -19,7 +19,7 @@ from shoal.agent.read.lists.tables import cells_of
 from shoal.agent.read.values.text_values import money_in
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
-_BY = re.compile(rf"(?:(?:posted|written|submitted|published|\d{{1,9}} \w{{1,40}}) )?(?:{BY}):?", re.I)
+_BY = re.compile(rf"(?:(?:{WROTE}|\d{{1,9}} \w{{1,40}}) )?(?:{BY}):?", re.I)
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -72,8 +72,13 @@ def within_line(el: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def beside(label: Piece, value: Piece) -> bool:
-    """True where a label stands with its value in one cell, or in a row of just the two."""
+    """True where a label stands with its value in one cell, or in a row of just the two; in one entry of a list."""
+    entry = next((el for el in _around(label) if el.tag == "li"), None)
+    if entry is not None and entry not in _around(value):
+        return False
     label_cell, value_cell = (next(filter(is_cell, _around(piece)), None) for piece in (label, value))
+    if label_cell is not value_cell and value_cell is not None and is_head(value_cell):
+        return False  # the next header
     if label_cell is value_cell or label_cell is None or value_cell is None or is_head(label_cell):
         return True
     row = label_cell.getparent()

@@ -145,9 +145,14 @@ def _ranked(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:
     first = _first_trials([run for run in runs if not run.in_menu], fields)
     if not any(len(trial.taken.columns) == len(fields) for trial in first):
         first += _first_trials([run for run in runs if run.in_menu], fields)
-    first.sort(key=lambda trial: -trial.score)
+    first.sort(key=_by_score)
     better = [_by_more(trial, fields) for trial in first[:_MOST_TRIED]]
-    return [*sorted(better, key=lambda trial: -trial.score), *first[_MOST_TRIED:]]
+    return [*sorted(better, key=_by_score), *first[_MOST_TRIED:]]
+
+
+def _by_score(trial: _Trial) -> tuple[float, bool]:
+    """A key that puts the best first. An element is a record rather than a stretch of as much worth."""
+    return -trial.score, trial.run.how.startswith("from ")
 
 
 def _first_trials(runs: Sequence[Run], fields: Sequence[ListField]) -> list[_Trial]:

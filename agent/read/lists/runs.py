@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 
 from lxml.html import HtmlElement
@@ -236,7 +236,7 @@ class _Finder:
         headers, rows = self._header_of(roots[0])
         if len(headers) > 1 and len(roots) == len(spans) and all(map(is_section, roots)):
             return  # "No results", in a cell over all columns
-        if headers and how.startswith("from"):
+        if headers and (how.startswith("from") or all(_has_rows(root, len(rows)) for root in roots)):
             return  # the rows of a table with a header are its records
         if rows and len(spans) > 1:
             heads = {self._texts(self.page.span[row]) for row in rows if row in self.page.span}
@@ -273,6 +273,11 @@ class _Finder:
             texts, rows = table_header(table, self.names, self.page.page.is_visible)
             self._headers[table] = (texts, rows) if rows else (header_above(table), [])
         return self._headers[table]
+
+
+def _has_rows(root: HtmlElement, heads: int) -> bool:
+    """True for a table with several rows below those that head it."""
+    return root.tag == "table" and len(list(islice(root.iter("tr"), heads + 2))) > heads + 1
 
 
 def _stretches(page: PagePieces, el: HtmlElement) -> Iterator[tuple[str, list[Span]]]:

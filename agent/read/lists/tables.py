@@ -20,6 +20,8 @@ _MOST_LABELS = 60
 """Rows of a table whose records are columns: each is of a field."""
 _FIRST_ROWS = 4
 """Rows of a table among which its header is."""
+_MOST_OF_FOOT = 12
+"""Rows of a foot."""
 _LONGEST_SUM = 40
 """Characters of a cell that says that its row is a sum."""
 
@@ -150,7 +152,20 @@ def is_sum(row: HtmlElement) -> bool:
         return True
     first = next(iter(cells_of(row)), None)
     text = "" if first is None else str(first.text_content()).strip()
-    return len(text) <= _LONGEST_SUM and fold(text).rstrip(": ") in SUM_WORDS
+    return (len(text) <= _LONGEST_SUM and fold(text).rstrip(": ") in SUM_WORDS) or _is_foot(row)
+
+
+def _is_foot(row: HtmlElement) -> bool:
+    """True for one of the last rows of a table, where these alone begin with a cell that spans columns."""
+    after = list(islice(row.itersiblings("tr"), _MOST_OF_FOOT + 1))
+    before = islice(row.itersiblings("tr", preceding=True), _MOST_OF_FOOT)
+    spans = _begins_wide(row) and len(after) <= _MOST_OF_FOOT and all(map(_begins_wide, after))
+    return spans and not all(map(_begins_wide, before))
+
+
+def _begins_wide(row: HtmlElement) -> bool:
+    first = next(iter(cells_of(row)), None)
+    return first is not None and attribute_number(first, "colspan", 30) > 1
 
 
 def header_above(table: HtmlElement) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from shoal.agent.read.facts.lines import BY
+from shoal.agent.read.facts.lines import BY, WROTE
 from shoal.agent.read.lists.column import Column, ColumnKind, Value
 from shoal.agent.read.lists.words import split_words, words_in_line
 from shoal.agent.read.values.text_values import (
@@ -33,12 +33,12 @@ _SHORTENED = re.compile(r"(\d{1,3}(?:[.,]\d{1,2})?)([kKM])")
 _COUNT_OF = "count of"
 _LONGEST_COUNTED = 200
 _BY = re.compile(
-    rf"(?:(?:posted|written|submitted|published)\s)?(?:{BY})\s+"
+    rf"(?:(?:{WROTE})\s)?(?:{BY})\s+"
     r"([^\W\d_].{1,60}?)(?=\s(?:in|on|at|am|im|le|el|il|op|den|dne)\s\S{0,12}\d|\s?[|·•(–—]|\s?/\s?\d|,|\s\d|$)",
     re.I,
 )
 _INVERTED = re.compile(
-    rf"(?:(?:posted|written|submitted|published)\s)?(?:{BY})\s+"
+    rf"(?:(?:{WROTE})\s)?(?:{BY})\s+"
     r"([^\W\d_]{2,30}(?:[-'’ ][^\W\d_]{2,30})?, [^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,3})"
     r"(?:,? [\d(–-].{0,20})?\.?",
     re.I,

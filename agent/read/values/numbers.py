@@ -11,7 +11,7 @@ from babel import Locale
 from babel.languages import get_official_languages
 from babel.numbers import NumberFormatError, get_decimal_symbol, parse_decimal
 
-from shoal.agent.read.values.currencies import CODE, CURRENCY_SIGNS, read_currency
+from shoal.agent.read.values.currencies import CODE, CURRENCY_SIGNS, currency_codes, read_currency
 from shoal.agent.read.values.locales import locale_of
 from shoal.agent.read.values.phrases import fold, squash
 from shoal.agent.read.word_lists.value_words import FORMERLY, OUT_OF, STARS
@@ -52,6 +52,9 @@ _UNCLEAR = re.compile(r"(?<!\d)\d{1,3}[.,]\d{3}(?!\d)")
 _MINOR = re.compile(r"(\d{1,2}) ?(?:¢|cents?|ct|p)", re.IGNORECASE)
 """An amount in hundredths of the currency."""
 _GLUED = re.compile(r"\d+(?:[.,'’]\d+)*")
+_LETTERS_BEFORE = re.compile(r"[^\W\d_]{1,6}$")
+_FIGURES_OF_CODE = 8
+"""Figures from which those behind letters are a code's."""
 _PERCENT = re.compile(r"(?<!\d)\d+(?:[.,]\d+)?\s*%")
 _SCALED = re.compile(
     r"(?<!\d)\d{1,3}(?:[.,]\d+)?[kKMB]\b|\d[eE][+-]?\d"
@@ -69,7 +72,14 @@ def number_tokens(text: str) -> list[str]:
     plain = _DASH_CENTS.sub(r"\1", text)
     tokens = list(dict.fromkeys(_NUMBER.findall(_PERCENT.sub(" ", plain))))
     tokens = tokens or list(dict.fromkeys(_NUMBER.findall(plain)))
-    return tokens or list(dict.fromkeys(_GLUED.findall(plain)))
+    return tokens or list(dict.fromkeys(each[0] for each in _GLUED.finditer(plain) if not _is_of_code(each)))
+
+
+def _is_of_code(figures: re.Match[str]) -> bool:
+    """True for the many figures of a code, `PL6541215450`: letters that name no currency stand right before them."""
+    before = _LETTERS_BEFORE.search(figures.string[max(0, figures.start() - 6) : figures.start()])
+    long = figures[0].isdigit() and len(figures[0]) >= _FIGURES_OF_CODE
+    return long and before is not None and before[0] not in CURRENCY_SIGNS and before[0] not in currency_codes()
 
 
 def decimal_of(token: str, lang: str = "", *, price: bool = False, currency: str = "") -> Decimal | None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from itertools import filterfalse
 
+from shoal.agent.read.values.text_values import money_in
 from shoal.agent.read.word_lists.labels import NEUTRAL, QUALIFIERS, UNITS
 from shoal.agent.support.bounded_cache import bounded_cache
 
@@ -123,9 +124,11 @@ def heading_text(heading: str) -> str:
 
 
 def names_page(heading: str) -> bool:
-    """True for a heading that says what a page is, and not what its record is called: "Meeting Details"."""
+    """True for a heading that says what a page is, or what something costs, and not what its record is called:
+    "Meeting Details".
+    """
     words = phrase(heading)
-    return 1 < len(words) <= _WORDS_OF_KIND and words[-1] in _PAGE_WORDS
+    return (1 < len(words) <= _WORDS_OF_KIND and words[-1] in _PAGE_WORDS) or money_in(heading) == heading.strip()
 
 
 def place_in_title(title: str, heading: str) -> int | None:

@@ -1,0 +1,117 @@
+"""Lists and records of applications: avatars, states of rows, sums, forms, parts that offer actions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.read.pages import DAY, NUMBER, TEXT, list_of, record_of, rows, table_of
+
+PEOPLE = (
+    ("Ann Lee", "ann@site.example", "Editor"),
+    ("Bo Day", "bo@site.example", "Guest"),
+    ("Cy Fox", "cy@a.example", "Owner"),
+)
+
+
+def people(cell: str) -> str:
+    """A table of people: one cell with name and address, as `cell` has them, and one with the role."""
+    body = "".join(f"<tr><td>{cell.format(name, mail)}<td>{role}" for name, mail, role in PEOPLE)
+    return f"<table><thead><tr><th>User<th>Role<tbody>{body}</table>"
+
+
+class TestAList:
+    def test_has_names_without_the_initials_in_place_of_a_picture(self) -> None:
+        page = people("<div class=cell-avatar>{0[0]}X</div> <b>{0}</b>")
+        found = rows(list_of(page, user=TEXT, role=TEXT))
+        assert found == [{"user": name, "role": role} for name, _, role in PEOPLE]
+
+    def test_has_the_address_of_mail_beside_a_name_in_one_cell(self) -> None:
+        page = people("<div class=who><div class=strong>{}</div><div>{}</div></div>")
+        found = rows(list_of(page, user=TEXT, email=TEXT, role=TEXT))
+        assert found == [dict(zip(("user", "email", "role"), each, strict=True)) for each in PEOPLE]
+
+    def test_takes_no_address_of_mail_for_a_name(self) -> None:
+        page = people("<div class=who><div>{1}</div></div>")
+        assert rows(list_of(page, name=TEXT, role=TEXT)) == []
+
+    @pytest.mark.parametrize("state", ["starred", "unread", "is-selected", "item--pinned"])
+    def test_has_the_entries_that_are_in_another_state(self, state: str) -> None:
+        page = "".join(
+            f"<button class='item{f' {state}' * (place in (1, 4))}'><div class=name>Plan {name}</div><div class=meta>"
+            f"Mar {place + 2}, 2026</div></button><button class=menu aria-label=More></button>"
+            for place, name in enumerate(("A", "Red", "Blue", "Oak", "Tin", "Ash"))
+        )
+        found = list_of(f"<div>{page}</div>", name=TEXT, modified=DAY)
+        assert [row["modified"] for row in rows(found)] == [f"2026-03-0{day}" for day in range(2, 8)]
+        assert not found.left_out
+
+    @pytest.mark.parametrize("label", ["Subtotal", "VAT due", "To be paid"])
+    def test_has_no_sum_at_the_end_of_a_table(self, label: str) -> None:
+        table = table_of("Product|Quantity|Amount", "Lamp|1|$8.00", "Chair|2|$30.00", "Desk|1|$90.00")
+        foot = f"<tr><td colspan=2>{label}<td>$128.00</tr><tr><td colspan=2>Open<td>$28.00</tr>"
+        found = list_of(table.replace("</tbody>", f"{foot}</tbody>"), product=TEXT, quantity=NUMBER, amount=NUMBER)
+        assert [row["product"] for row in rows(found)] == ["Lamp", "Chair", "Desk"]
+        assert not found.left_out
+
+    def test_has_nothing_of_a_cell_under_several_headers(self) -> None:
+        table = table_of("Day|Room|Speaker|Seats", "Mon|A1|Ann Lee|12", "Tue|B2|Bo Day|30", "Thu|C3|Cy Fox|20")
+        spread = "<tr><td>Wed</td><td colspan=2>Cancelled</td><td>25</td></tr><tr><td>Thu"
+        page = table.replace("<tr><td>Thu", spread)
+        found = rows(list_of(page, day=TEXT, room=TEXT, speaker=TEXT, seats=NUMBER))
+        assert found[2] == {"day": "Wed", "seats": "25"}
+
+    def test_has_no_value_of_another_entry_for_an_empty_one(self) -> None:
+        written = "<h2>{}</h2><ul><li>Address: {} Road<li>Phone #: </ul><div><p><a href=/r>4.0</a></p></div>"
+        page = "".join(f"<div class=card>{written.format(name, role)}</div>" for name, _, role in PEOPLE)
+        found = rows(list_of(page, name=TEXT, address=TEXT, phone=TEXT))
+        assert found == [{"name": name, "address": f"{role} Road"} for name, _, role in PEOPLE]
+
+    def test_is_the_rows_of_one_of_several_tables_with_the_same_headers(self) -> None:
+        table = table_of("Task|Progress|Label", *(f"{task}||{share}%" for task, share in (("Clean", 5), ("Move", 7))))
+        page = "".join(f"<div class=card><h3>Table</h3>{table.replace('<td>', '<td> ')}</div>" for _ in range(4))
+        found = rows(list_of(page, task=TEXT, progress=TEXT, label=TEXT))
+        assert found == [{"task": "Clean", "label": "5%"}, {"task": "Move", "label": "7%"}]
+
+    def test_has_the_price_beside_one_that_a_class_strikes_through(self) -> None:
+        old = "<span class='text-decoration-line-through'>$20.00</span>"
+        page = "".join(
+            f"<div class=card><h5>{name}</h5>{old * place} $1{place}.00</div>"
+            for place, (name, *_) in enumerate(PEOPLE)
+        )
+        found = rows(list_of(page, name=TEXT, price=NUMBER))
+        assert [row["price"] for row in found] == ["$10.00", "$11.00", "$12.00"]
+
+
+class TestARecord:
+    def test_has_no_labels_of_a_forms_other_fields(self) -> None:
+        fields = "".join(f"<div><label>{label}</label><input></div>" for label in ("City", "Country", "Postal code"))
+        page = f"<h1>Ann Lee</h1><form><div>{fields}</div></form>"
+        assert record_of(page, city=TEXT).value == {}
+
+    def test_has_the_value_beside_what_can_be_done_with_it(self) -> None:
+        actions = "<dd class=list__actions><a href=#>Edit contact</a> <a href=#>Delete contact</a></dd>"
+        page = f"<h1>Ann Lee</h1><dl><div><dt>Contact</dt><dd>12 Oak Road</dd>{actions}</div></dl>"
+        assert record_of(page, contact=TEXT).value == {"contact": "12 Oak Road"}
+
+    def test_has_no_amount_of_the_figures_of_a_code(self) -> None:
+        page = "<h1>Invoice 7</h1><p><b>VAT:</b> PL6541215450</p><p><b>Total:</b> Rs45000</p>"
+        assert record_of(page, vat=NUMBER, total=NUMBER).value == {"total": 45000}
+
+    def test_is_not_called_what_it_costs(self) -> None:
+        assert record_of("<h3>Oak lamp</h3><h1>$80.00</h1>", name=TEXT).value == {}
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "Posted by <a href=/a>Ann Lee</a> on March 2, 2026",
+            "Posted on March 2, 2026 by Ann Lee",
+            "Publié le 2 mars 2026 par Ann Lee",
+        ],
+    )
+    def test_has_who_posted_it_and_when(self, line: str) -> None:
+        found = record_of(f"<h1>On roads</h1><p>{line}</p>", author=TEXT, date=DAY)
+        assert found.value == {"author": "Ann Lee", "date": "2026-03-02"}
+
+    def test_has_no_author_in_who_reviewed_it(self) -> None:
+        page = "<h1>On roads</h1><p>Reviewed by Ann Lee on March 2, 2026</p>"
+        assert record_of(page, author=TEXT).value == {}
