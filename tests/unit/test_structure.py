@@ -275,6 +275,7 @@ MAY = {
         "shoal.services.evaluation",
         "shoal.services.events",
         "shoal.services.inference",
+        "shoal.services.interpreter",
         "shoal.services.logs",
         "shoal.services.settings",
         "shoal.services.store.ids",
