@@ -14,10 +14,12 @@ _LATE = re.compile(r"data-(?:[\w-]{0,20}-)?(?:src|original)")
 
 def picture_address(img: HtmlElement) -> str:
     """Return where a picture is, as it is written;
-    "" for one that only stands in until a script has loaded another.
+    "" for one that only stands in until a script has loaded another, or counts visits by a single point.
 
     Of several sizes it is the first.
     """
+    if (img.get("width"), img.get("height")) == ("1", "1"):
+        return ""
     stated = [img.get("src") or "", *(value for name, value in img.items() if _LATE.fullmatch(name))]
     around = img.getparent()
     sources = around.iterchildren("source") if around is not None and around.tag == "picture" else ()

@@ -140,7 +140,7 @@ class Casting:
         text = principal.strip() if isinstance(principal, str) else ""
         if text.startswith(("data:", "javascript:", "#")) or " " in text or not _LINKED.match(text):
             return None
-        if "ImageObject" in property_named(prop).ranges and is_no_picture(text):
+        if "ImageObject" in property_named(prop).ranges and is_no_picture(text, of=prop):
             return None
         return joined(self.base, html.unescape(text)) or None
 

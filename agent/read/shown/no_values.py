@@ -11,7 +11,7 @@ from shoal.agent.read.shown.places import ShownPlace
 from shoal.agent.read.values.conversion import Raw
 from shoal.agent.read.values.phrases import Phrase, fold, phrase
 from shoal.agent.read.values.placeholders import is_no_picture, is_placeholder
-from shoal.agent.read.values.text_values import money_in
+from shoal.agent.read.values.text_values import days_in, money_in, weekday_names
 from shoal.agent.read.word_lists.concepts import CONCEPTS
 from shoal.agent.support.json_value import Json
 
@@ -21,8 +21,12 @@ _LONGEST_FIGURE = 80
 """Characters under a heading that state one number: longer ones only mention some."""
 _HANDLE = re.compile(r"(?:^|\s)@\w")
 """A person's name in a network: a link to it says "Follow @ada"."""
+_LONGEST_NAME = 12
+"""Words of who wrote: a longer text tells of a person."""
+_CLOCK = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
 _BYLINE = re.compile(r"([^\d|·•]{2,80}?) [|·•] [^\d]{0,100}\d.{0,60}", re.S)
 """Who wrote, and behind a sign where and when: "Ann Lee | Porto | 4 March 2024"."""
+_BETWEEN = " ,;|·•–—-"
 _SPEAKING = ("availability", "currency", "rating")
 """Kinds whose values may be the field's own name: "In stock" is a value of `in_stock`."""
 
@@ -47,13 +51,15 @@ def is_no_value(
         return not text
     if is_placeholder(text):
         return True
-    if prop.concept is not None and prop.concept.name == "author" and _HANDLE.search(text):
-        return True
+    if prop.concept is not None and prop.concept.name == "author":
+        told_of = candidate.how == "selector" and len(text.split()) > _LONGEST_NAME
+        if told_of or _HANDLE.search(text) or _CLOCK.search(text):
+            return True
     of_code = prop.concept is not None and prop.concept.name in _CODES
     worded = candidate.how == "selector" or candidate.options or " " in text
     if of_code and worded and not any(map(str.isdigit, text)):
         return True
-    if kind == "image" and is_no_picture(text):
+    if kind == "image" and is_no_picture(text, of=prop.phrases[0][-1]):
         return True
     if of_code and _is_money(text):
         return True
@@ -74,8 +80,8 @@ def without_label(raw: Raw, prop: Property) -> Raw:
     """`raw` without the property's own name in front: "SKU: 12-3" is the sku "12-3", "by Ann" the author "Ann"."""
     if raw.structured or "string" not in prop.types or len(raw.text) > 200:
         return raw
-    if prop.concept and prop.concept.name == "author" and (parted := _BYLINE.fullmatch(raw.text)):
-        raw = replace(raw, text=parted[1], parts=())
+    if prop.concept and prop.concept.name == "author" and (person := _person_of(raw.text)) != raw.text:
+        raw = replace(raw, text=person, parts=())
     words = raw.text.split()
     if prop.concept and prop.concept.name in _CODES and not _is_money(raw.text):
         lead = next((i for i, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
@@ -96,6 +102,19 @@ def without_label(raw: Raw, prop: Property) -> Raw:
     if colon_sign and ":" not in rest and 0 < len(rest.split()) <= _MOST_BEHIND and phrase(before)[-1:] in names:
         return replace(raw, text=rest.strip(), parts=())  # a link's text: "More articles of the brand: Panasonic"
     return raw
+
+
+def _person_of(byline: str) -> str:
+    """Who wrote, without where and when: "Ann Lee" of "Ann Lee Tuesday, Aug. 17, 2010"; "" for a day alone."""
+    if parted := _BYLINE.fullmatch(byline):
+        return parted[1]
+    days = days_in(byline)
+    if len(days) != 1:
+        return byline
+    words = byline[: days[0].start].rstrip(_BETWEEN).split()
+    while words and words[-1].strip(".,").casefold() in weekday_names():
+        words.pop()
+    return " ".join(words).rstrip(_BETWEEN)
 
 
 def _is_money(text: str) -> bool:

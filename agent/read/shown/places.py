@@ -317,7 +317,7 @@ def _of_named(element: NamedElement, own: Phrase, *, of_block: bool = False) -> 
     labels += [phrase(element.rel)] if element.rel else []
     labels += [phrase(value) for name, value in element.data if name in NAMING_DATA]
     labels += [("old", "price")] if tag in ("del", "s", "strike") else []
-    if element.names and tag in ("time", "address", "img"):
+    if element.names and tag in ("time", "address", "img") and not any("logo" in label for label in labels):
         labels.append(phrase(tag))
     if tag == "img" and len(own) > 1 and _name(element.alt) == own:
         labels.append(("image",))  # what the record is called shows what it is

@@ -27,13 +27,17 @@ _OF_ANY_PICTURE = re.compile(
 """Further words in the name of such a picture: that it is a picture, its look, size, version or checksum."""
 
 
-def is_no_picture(address: str) -> bool:
-    """Return whether an address stands where a picture's is missing: data in itself, or a file that is called so."""
+def is_no_picture(address: str, *, of: str = "logo") -> bool:
+    """Return whether an address stands where a picture's is missing: data in itself, or a file that is called so.
+
+    Args:
+        of: the word for what is to be seen in it: a site's logo is no picture of anything else.
+    """
     if address.startswith("data:"):
         return True
     file = re.split(r"[?#]", address)[0].rpartition("/")[2].lower()
     words = re.split(r"[-_. ]+", re.sub(r"\.\w{1,5}$", "", file))
-    if any(word.rstrip("0123456789") in _STAND_INS for word in words):
+    if any(word.rstrip("0123456789") in _STAND_INS for word in words) or (of != "logo" and "logo" in words):
         return True
     others = [word for word in words if word not in _PERHAPS]
     return len(others) < len(words) and all(map(_OF_ANY_PICTURE.fullmatch, others))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.read.pages import DAY, NUMBER, TEXT, list_of, record_of, rows, table_of
+from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, record_of, rows, table_of
 
 PEOPLE = (
     ("Ann Lee", "ann@site.example", "Editor"),
@@ -115,3 +115,27 @@ class TestARecord:
     def test_has_no_author_in_who_reviewed_it(self) -> None:
         page = "<h1>On roads</h1><p>Reviewed by Ann Lee on March 2, 2026</p>"
         assert record_of(page, author=TEXT).value == {}
+
+    @pytest.mark.parametrize(
+        ("byline", "author"),
+        [
+            ("Ann Lee Tuesday, Aug. 17, 2010", "Ann Lee"),
+            ("9:39AM BST 05 Oct 2011", None),
+            ("Ann is a writer of many books on roads, bridges, schools and the sea, and lives in Porto", None),
+        ],
+    )
+    def test_has_who_wrote_without_when_and_who_that_is(self, byline: str, author: str | None) -> None:
+        page = f"<h1>On roads</h1><div class=author>{byline}</div><p>We meet in the hall at ten.</p>"
+        assert record_of(page, author=TEXT).value.get("author") == author
+
+    @pytest.mark.parametrize(
+        "picture",
+        ["src=/i/Site_Logo.gif id=a", "src=/a.png id=site-logo", "src=//stats.example/o.gif width=1 height=1 id=s"],
+    )
+    def test_has_no_picture_in_a_sites_logo_or_what_counts_visits(self, picture: str) -> None:
+        page = f"<h1>On roads</h1><img {picture}><p>We meet in the hall at ten.</p>"
+        assert record_of(page, image=ADDRESS).value == {}
+
+    def test_has_a_logo_that_is_asked_for(self) -> None:
+        page = "<h1>Oak Ltd.</h1><img class=logo src=/i/oak_logo.gif>"
+        assert record_of(page, logo=ADDRESS).value == {"logo": "https://site.example/i/oak_logo.gif"}
