@@ -21,6 +21,7 @@ from shoal.agent.read.lists.places import (
     addresses,
     beside,
     common_steps,
+    ends_with_badge,
     first_link,
     headed,
     held_with,
@@ -230,7 +231,7 @@ class _Collector:
             path = block_of(line[0].path[self.run.depth :])
             key = ("line", path, numbers[path])
             numbers[path] += 1
-            if key[2] >= _MOST_ALIKE or (self.page.mentioned(line[0]) and len(line) == 1):
+            if key[2] >= _MOST_ALIKE or (self.page.mentioned(line[0]) and len(line) == 1) or ends_with_badge(line):
                 continue
             step = cell_step(path)
             if not step or len(line) < len(cells[step]):

@@ -55,6 +55,11 @@ _FORMS: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(("hour", "opening hour", "business hour", "office hour"), _HOURS),
 }
 """Forms of the values of fields with these names."""
+_SIGNS: Mapping[str, re.Pattern[str]] = {
+    "email": re.compile(r"@|\bat\b", re.I),
+    "phone": re.compile(r"(?:\D{0,9}\d){3}"),
+}
+"""What values of fields with these names have, however they are written: other texts under "E-mail" are none."""
 _MOSTLY, _FORMED = 0.8, 0.7
 """Share of a column's values that must have the form, and the score of a column that its form names."""
 _WEEKDAYS = 0.55
@@ -300,7 +305,7 @@ def _is_preset(column: Column) -> bool:
 
 def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     """Return how well a column fits a field; 0 or below: not at all."""
-    if (column.count < 2 and records > 2) or _is_preset(column):
+    if (column.count < 2 and records > 2) or _is_preset(column) or _lacks_sign(asked, column):
         return 0.0
     if _states_weekdays(asked, column):
         return column.cover * (_WEEKDAYS + asked.is_called(column))
@@ -337,6 +342,11 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
     if asked.kind == "short" and column.in_cells and not column.label_words:
         cut = _CUT * (1 - column.part)
     return _fit_of_texts(column, named, long=asked.kind == "long") - cut
+
+
+def _lacks_sign(asked: ListField, column: Column) -> bool:
+    sign = _SIGNS.get(asked.name_words[-1])
+    return sign is not None and 2 * sum(sign.search(text) is not None for text in column.texts) < len(column.texts)
 
 
 def _has_form(asked: ListField, column: Column) -> bool:

@@ -19,6 +19,7 @@ from shoal.agent.read.lists.tables import cells_of
 from shoal.agent.read.values.text_values import money_in
 
 _HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6", "strong", "summary"})
+_WORD = re.compile(r"[^\W\d_]{3,20}")
 _BY = re.compile(rf"(?:(?:{WROTE}|\d{{1,9}} \w{{1,40}}) )?(?:{BY}):?", re.I)
 _ADDRESS = re.compile(r"https?://\S+")
 
@@ -93,6 +94,19 @@ def held_with(label: Piece, following: Sequence[Piece]) -> Sequence[Piece]:
     first = set(_around(following[0])) if following else set()
     holder = next((el for el in _around(label) if el in first), None)
     return [piece for piece in following if holder in _around(piece)]
+
+
+def ends_with_badge(line: Sequence[Piece]) -> bool:
+    """True for a line whose last words, in an element with a class of its own, follow its text without a space.
+
+    Style sets them apart, as of a label behind the subject of a message.
+    """
+    if len(line) < 2:
+        return False
+    text, badge = line[-2:]
+    within = badge.el.getparent() is text.el and bool(badge.el.get("class")) and not (badge.el.tail or "").strip()
+    words = " " in text.text and text.text[-1].isalpha() and _WORD.fullmatch(badge.text) is not None
+    return within and words and not (text.spaced or badge.led)
 
 
 def _around(piece: Piece) -> Sequence[HtmlElement]:

@@ -23,6 +23,8 @@ _HANDLE = re.compile(r"(?:^|\s)@\w")
 """A person's name in a network: a link to it says "Follow @ada"."""
 _LONGEST_NAME = 12
 """Words of who wrote: a longer text tells of a person."""
+_LEAST_OF_PHONE = 3
+"""Figures of the shortest number to call."""
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
 _BYLINE = re.compile(r"([^\d|·•]{2,80}?) [|·•] [^\d]{0,100}\d.{0,60}", re.S)
 """Who wrote, and behind a sign where and when: "Ann Lee | Porto | 4 March 2024"."""
@@ -55,6 +57,8 @@ def is_no_value(
         told_of = candidate.how == "selector" and len(text.split()) > _LONGEST_NAME
         if told_of or _HANDLE.search(text) or _CLOCK.search(text):
             return True
+    if prop.concept is not None and prop.concept.name == "phone" and sum(map(str.isdigit, text)) < _LEAST_OF_PHONE:
+        return True
     of_code = prop.concept is not None and prop.concept.name in _CODES
     worded = candidate.how == "selector" or candidate.options or " " in text
     if of_code and worded and not any(map(str.isdigit, text)):

@@ -34,6 +34,23 @@ class TestAList:
         page = people("<div class=who><div>{1}</div></div>")
         assert rows(list_of(page, name=TEXT, role=TEXT)) == []
 
+    def test_has_no_address_of_mail_in_the_next_text_behind_its_name(self) -> None:
+        cells = ("Mark", "Anna"), ("Luke", "Dora"), ("Sara", "Cleo"), ("Bob", "Ivy")
+        person = "<td><b>{}</b><br><a href='mailto:x@y.example'>E-Mail</a><br></td>"
+        page = "".join(f"<tr>{person.format(left)}{person.format(right)}</tr>" for left, right in cells)
+        found = rows(list_of(f"<table>{page}</table>", name=TEXT, email=TEXT))
+        assert not [row for row in found if "@" not in row.get("email", "@")]
+
+    def test_has_subjects_without_the_label_that_style_sets_apart(self) -> None:
+        pills = ("work", "", "home", "work")
+        page = "".join(
+            f"<div class=item><div class=sender>{name}</div><div class=subject>Plan for {name.split()[0]}"
+            f"{f'<span class=pill>{pill}</span>' * bool(pill)}</div></div>"
+            for (name, *_), pill in zip((*PEOPLE, ("Di Orr",)), pills, strict=True)
+        )
+        found = rows(list_of(page, sender=TEXT, subject=TEXT))
+        assert [row["subject"] for row in found] == ["Plan for Ann", "Plan for Bo", "Plan for Cy", "Plan for Di"]
+
     @pytest.mark.parametrize("state", ["starred", "unread", "is-selected", "item--pinned"])
     def test_has_the_entries_that_are_in_another_state(self, state: str) -> None:
         page = "".join(
@@ -139,3 +156,8 @@ class TestARecord:
     def test_has_a_logo_that_is_asked_for(self) -> None:
         page = "<h1>Oak Ltd.</h1><img class=logo src=/i/oak_logo.gif>"
         assert record_of(page, logo=ADDRESS).value == {"logo": "https://site.example/i/oak_logo.gif"}
+
+    @pytest.mark.parametrize(("text", "phone"), [("Fax", None), ("112", "112"), ("+43 1 234 56 78", "+43 1 234 56 78")])
+    def test_has_a_number_to_call_that_has_figures(self, text: str, phone: str | None) -> None:
+        page = f"<h1>Ann Lee</h1><dl><dt>Phone<dd>{text}<dt>City<dd>Vienna</dl>"
+        assert record_of(page, phone=TEXT).value.get("phone") == phone
