@@ -42,6 +42,8 @@ _PASSED_OVER = SKIPPED | {"button"}
 _BADGES = frozenset(["span", "small", "label", "i", "em", "a"])
 _LONGEST_BADGE = 40
 _MOST_IN_CELL = 20
+_FIGURE = re.compile(r"[^\w\s]?\s?\d[\d.,' ]{0,20}[kKmM%]?\+?")
+_WORDS = re.compile(r"[^\W\d_][^\d:]{1,39}")
 _ACTIONS = re.compile(r"(?<![a-z])actions?(?![a-z])", re.I)
 """Classes of a part that offers what can be done with the value beside it."""
 _COLON = re.compile(r"\s{0,9}[:：]\s{0,9}$")
@@ -281,10 +283,23 @@ class Labels:
                 )
                 box = self._walk.selectors.of(el.getparent()) if el.getparent() is not None else ""
                 self._add("label", label, re.sub(r"^[:：]\s*", "", rest.strip()), children[1], around, box=box)
+                if _FIGURE.fullmatch(label) and _WORDS.fullmatch(rest.strip()) and not self._is_numbered(el, label):
+                    self._add("label", rest, label, children[0], around, box=box)
         self._add_named_parts(el, children, around)
         self._add_in_turns(children, around)
         if inline:
             self._add_lines(el, whole, around)
+
+    @staticmethod
+    def _is_numbered(el: HtmlElement, number: str) -> bool:
+        """True for one of three elements side by side that begin with numbers in turn: "1" and "Size"."""
+        if not number.isdecimal():
+            return False
+        before = (el.itersiblings(etree.Element, preceding=preceding) for preceding in (True, False))
+        beside = [each for siblings in before for each in itertools.islice(siblings, 2) if len(each)]
+        numbers = {(each[0].text or "").strip() for each in beside}
+        turns = [{str(int(number) + step) for step in steps} for steps in ((1, 2), (-1, 1), (-2, -1))]
+        return any(turn <= numbers for turn in turns)
 
     def _add_lines(self, el: HtmlElement, whole: str, around: Around) -> None:
         for label, value in named_in_lines(whole):
@@ -302,16 +317,15 @@ class Labels:
             self._add("label", text, self._text_of(child), child, around)
 
     def _add_in_turns(self, children: Sequence[HtmlElement], around: Around) -> None:
-        """Names and values in turns, each with a tag or classes of its own."""
-        if len(children) < 4 or len(children) % 2 or children[0].tag in (*_NO_LABELS, *HEADINGS, "p"):
+        """Names and values in turns, below a heading or without: the names have a tag or a class of their own."""
+        children = list(itertools.dropwhile(lambda child: child.tag in HEADINGS, children))
+        if len(children) < 4 or len(children) % 2 or children[0].tag in _NO_LABELS:
             return
         names, values = children[::2], children[1::2]
-        kinds = [{(el.tag, el.get("class")) for el in each} for each in (names, values)]
-        if (
-            any(len(kind) > 1 for kind in kinds)
-            or kinds[0] == kinds[1]
-            or any((el.tail or "").strip() for el in children)
-        ):
+        of_names, of_values = ({(el.tag, el.get("class")) for el in each} for each in (names, values))
+        if len(of_names) > 1 or of_names & of_values or any((el.tail or "").strip() for el in children):
+            return
+        if not names[0].get("class") and (len(of_values) > 1 or names[0].tag == "p"):
             return
         for name, value in zip(names, values, strict=True):
             self._add("label", self._text_of(name), self._text_of(value), value, around)

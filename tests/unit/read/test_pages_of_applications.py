@@ -19,6 +19,16 @@ def people(cell: str) -> str:
     return f"<table><thead><tr><th>User<th>Role<tbody>{body}</table>"
 
 
+def plans(state: str) -> str:
+    """Six buttons, each with another one behind it; the second and the fifth have a class more."""
+    entries = "".join(
+        f"<button class='item{f' {state}' * (place in (1, 4))}'><div class=name>Plan {name}</div><div class=meta>"
+        f"Mar {place + 2}, 2026</div></button><button class=menu aria-label=More></button>"
+        for place, name in enumerate(("A", "Red", "Blue", "Oak", "Tin", "Ash"))
+    )
+    return f"<div>{entries}</div>"
+
+
 class TestAList:
     def test_has_names_without_the_initials_in_place_of_a_picture(self) -> None:
         page = people("<div class=cell-avatar>{0[0]}X</div> <b>{0}</b>")
@@ -53,14 +63,14 @@ class TestAList:
 
     @pytest.mark.parametrize("state", ["starred", "unread", "is-selected", "item--pinned"])
     def test_has_the_entries_that_are_in_another_state(self, state: str) -> None:
-        page = "".join(
-            f"<button class='item{f' {state}' * (place in (1, 4))}'><div class=name>Plan {name}</div><div class=meta>"
-            f"Mar {place + 2}, 2026</div></button><button class=menu aria-label=More></button>"
-            for place, name in enumerate(("A", "Red", "Blue", "Oak", "Tin", "Ash"))
-        )
-        found = list_of(f"<div>{page}</div>", name=TEXT, modified=DAY)
+        found = list_of(plans(state), name=TEXT, modified=DAY)
         assert [row["modified"] for row in rows(found)] == [f"2026-03-0{day}" for day in range(2, 8)]
         assert not found.left_out
+
+    def test_is_not_whole_without_the_entries_of_another_class(self) -> None:
+        found = list_of(plans("of-partners"), name=TEXT, modified=DAY)
+        assert len(found.records) == 4
+        assert "another list of such records, with 2 entries" in found.left_out
 
     @pytest.mark.parametrize("label", ["Subtotal", "VAT due", "To be paid"])
     def test_has_no_sum_at_the_end_of_a_table(self, label: str) -> None:
@@ -161,3 +171,24 @@ class TestARecord:
     def test_has_a_number_to_call_that_has_figures(self, text: str, phone: str | None) -> None:
         page = f"<h1>Ann Lee</h1><dl><dt>Phone<dd>{text}<dt>City<dd>Vienna</dl>"
         assert record_of(page, phone=TEXT).value.get("phone") == phone
+
+    @pytest.mark.parametrize(
+        "stat", ["<h6>{0}</h6><p>{1}</p>", "<div>{0}</div><div>{1}</div>", "<span>{0}</span><span>{1}</span>"]
+    )
+    def test_has_figures_above_their_names(self, stat: str) -> None:
+        stats = "".join(f"<div>{stat.format(*each)}</div>" for each in (("2,905", "Followers"), ("1,200", "Following")))
+        found = record_of(f"<h1>Ann Lee</h1>{stats}", followers=NUMBER, following=NUMBER)
+        assert found.value == {"followers": 2905, "following": 1200}
+
+    @pytest.mark.parametrize(("names", "weight"), [(("Size", "Weight", "Price"), None), (("Rooms", "Weight"), 2)])
+    def test_has_no_figure_that_numbers_what_stands_behind_it(self, names: tuple[str, ...], weight: int | None) -> None:
+        parts = "".join(f"<div><div>{at}</div><div>{name}</div></div>" for at, name in enumerate(names, 1))
+        assert record_of(f"<h1>Lamp</h1>{parts}", weight=NUMBER).value.get("weight") == weight
+
+    def test_has_paragraphs_that_name_and_state_in_turns(self) -> None:
+        page = (
+            "<h1>Ann Lee</h1><div><h5>Contact</h5><p class=name>Phone number</p><p>+1 222 333 4444</p>"
+            "<p class=name>Birthday</p><p>Nov 15, 1990</p><p class=name>Networks</p><p class=links>a b</p></div>"
+        )
+        found = record_of(page, phone_number=TEXT, birthday=DAY)
+        assert found.value == {"phone_number": "+1 222 333 4444", "birthday": "1990-11-15"}
