@@ -27,14 +27,16 @@ _MIDDLE = """selector => {
 _SCALE = 1.5
 
 
-def play(env: Any, seed: int, steps: Sequence[Any]) -> list[dict[str, Any]]:
+def play(env: Any, seed: int, steps: Sequence[Any], written: str = "") -> list[dict[str, Any]]:
     """Return what the environment shows at first and after each step,
-    to the end of the episode.
+    to the end of the episode. `written` is a script that changes the page before the first step.
 
     A step is a reply, or the CSS selector of what the mouse clicks on: `["#area button"]`.
     """
     seen, info = env.reset(seed=seed)
     told = [_step_figures(env, seen, info, 0.0, False)]
+    if written:
+        env.unwrapped.page.evaluate(written)
     for step in steps:
         reply = step
         if isinstance(step, list):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 
 from shoal.agent.observe.renderings import compact
 from shoal.agent.observe.tree import walk_elements
@@ -256,7 +257,8 @@ def _sender(goal: str, rows: Iterable[str]) -> str:
     """Whose email is meant: there may be one too of the person that it goes to."""
     names = [name for name in rows if re.search(rf"\b{name}\b", goal)]
     meant = [n for n in names if re.search(rf"\b(?:by|from|Get) {n}\b|\b{n} (?:sent|wants his)\b", goal)]
-    return (meant or names)[0]
+    owner = [n for n in names if re.search(rf"\b{n}'s\b", goal)]
+    return (meant or owner or names)[0]
 
 
 def _emails(seen: Observation) -> dict[str, tuple[str, str, str]]:
@@ -465,7 +467,13 @@ def _best(board: list[str]) -> int:
             marks = [board[n] for n in row]
             if marks.count(mark) == 2 and "" in marks:
                 return row[marks.index("")]
-    return next(n for n in (4, 0, 8, 2, 6, 1, 3, 5, 7) if not board[n])
+    return max((n for n in (4, 0, 8, 2, 6, 1, 3, 5, 7) if not board[n]), key=lambda n: _threats(board, n))
+
+
+def _threats(board: list[str], cell: int) -> int:
+    """In how many rows one more mark would win, after one in this cell."""
+    after = [*board[:cell], "x", *board[cell + 1 :]]
+    return sum(sorted(after[n] for n in row) == ["", "x", "x"] for row in _ROWS)
 
 
 def completed(seen: Observation) -> Script:
@@ -484,12 +492,12 @@ def coloured_field(seen: Observation) -> Script:
 
 
 def bought(seen: Observation) -> Script:
-    """The price goes on while it is read, by up to 1.5 each tenth of a second."""
-    limit = float(between(seen.goal + " ", "less than $", ". ")) - 2
+    """The price goes on while it is read, by up to 1.5 each tenth of a second; late in an episode less is spared."""
+    limit = float(between(seen.goal + " ", "less than $", ". "))
     x, y = middle(next(e for e in controls(seen) if e.name == "Buy"))
-    while True:
+    for look in count():
         shown = re.search(r"Stock price: \$([\d.]+)", " ".join(lines(seen)))
-        if shown is not None and float(shown[1]) < limit:
+        if shown is not None and float(shown[1]) < limit - (2 if look < 25 else 1):
             yield f"mouse_click({x}, {y})"
         seen = yield "noop(20)"
 
