@@ -48,6 +48,12 @@ _PHONE = re.compile(
 )
 """A number with its country's or area's code, which neither a day nor the number of a book has."""
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}")
+_AGO = re.compile(
+    r"(?:just )?now|today|yesterday|(?:an?\s|\d{1,3}\s?)?[^\W\d_]{1,9}\s(?:ago|fa|geleden)"
+    r"|(?:vor|il y a|hace|há)(?:\s\d{1,3}\s[^\W\d_]{1,9})?",
+    re.I,
+)
+"""How long ago something was, also without the number."""
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": _EMAIL,
     "phone": _PHONE,
@@ -445,7 +451,7 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     steps = column.first.path[-4:] if column.first is not None else ()
     strong = any(step.split(".")[0] in _HEADINGS for step in steps)
     called = asked.is_called(column)
-    if not called and _are_of(_EMAIL, column):
+    if not called and (_are_of(_EMAIL, column) or _are_of(_AGO, column)):
         return 0.0
     if column.count > 2 and (not called or column.names) and len(set(column.texts)) == 1:
         return 0.0  # a heading, a term, or the "Lot" of numbered lots, that all records share

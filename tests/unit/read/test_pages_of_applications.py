@@ -44,6 +44,17 @@ class TestAList:
         page = people("<div class=who><div>{1}</div></div>")
         assert rows(list_of(page, name=TEXT, role=TEXT)) == []
 
+    def test_takes_no_moment_for_a_name(self) -> None:
+        subjects = ("Road", "5 mins ago"), ("Bridge", "2 hours ago"), ("School", "a day ago"), ("Sea", "just now")
+        body = "".join(f"<tr><td class=subject>{subject} plan<td>{moment}" for subject, moment in subjects)
+        assert not [row for row in rows(list_of(f"<table>{body}</table>", name=TEXT, subject=TEXT)) if "name" in row]
+
+    def test_is_no_menu_whose_class_says_so(self) -> None:
+        entries = "".join(f"<li><a href=/{at}>Part {at}</a><ul><li><a href=/{at}/a>All {at}</a></ul>" for at in "abc")
+        cards = "".join(f"<div class=card><h4>{name}</h4><p>{role}</p></div>" for name, _, role in PEOPLE)
+        page = f"<div class='main_menu hidden-print'><ul>{entries}</ul></div>{cards}"
+        assert "Part a" not in {row["name"] for row in rows(list_of(page, name=TEXT))}
+
     def test_has_no_address_of_mail_in_the_next_text_behind_its_name(self) -> None:
         cells = ("Mark", "Anna"), ("Luke", "Dora"), ("Sara", "Cleo"), ("Bob", "Ivy")
         person = "<td><b>{}</b><br><a href='javascript:write()'>E-Mail</a><br></td>"
