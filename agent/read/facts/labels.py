@@ -42,6 +42,7 @@ _PASSED_OVER = SKIPPED | {"button"}
 _BADGES = frozenset(["span", "small", "label", "i", "em", "a"])
 _LONGEST_BADGE = 40
 _MOST_IN_CELL = 20
+_SIGN_BEFORE = re.compile(r"^[:：·•|]\s*")
 _FIGURE = re.compile(r"[^\w\s]?\s?\d[\d.,' ]{0,20}[kKmM%]?\+?")
 _WORDS = re.compile(r"[^\W\d_][^\d:]{1,39}")
 _ACTIONS = re.compile(r"(?<![a-z])actions?(?![a-z])", re.I)
@@ -282,7 +283,7 @@ class Labels:
                     f" {self._text_of(n)}{n.tail or ''}" for n in children[0].itersiblings(etree.Element)
                 )
                 box = self._walk.selectors.of(el.getparent()) if el.getparent() is not None else ""
-                self._add("label", label, re.sub(r"^[:：]\s*", "", rest.strip()), children[1], around, box=box)
+                self._add("label", label, _SIGN_BEFORE.sub("", rest.strip()), children[1], around, box=box)
                 if _FIGURE.fullmatch(label) and _WORDS.fullmatch(rest.strip()) and not self._is_numbered(el, label):
                     self._add("label", rest, label, children[0], around, box=box)
         self._add_named_parts(el, children, around)

@@ -127,12 +127,16 @@ class Walk:
         at, text, parts = self.order, [""], list[str]()
         members = self.surroundings.repeated(el) if self._records is None and len(el) else set()
         headed = blocks = False
+        apart = len(el) > 1 and not any(each and each.strip() for each in (el.text, *(child.tail for child in el)))
         if el.text:
             self._add_text(el.text, around, text, parts)
         for child in el:
             if isinstance(child.tag, str):
                 headed = headed or child.tag in HEADINGS[1:]
+                before = len(text)
                 blocks = self._child(child, el, around, depth, child in members, text, parts) or blocks
+                if apart and before < len(text) and text[before - 1][-1:].isalnum() and text[before][:1].isalnum():
+                    text.insert(before, " ")  # style sets apart what stands in elements of its own
             if child.tail:
                 self._add_text(child.tail, around, text, parts)
         joined = "".join(text)

@@ -109,7 +109,6 @@ class _Collector:
         cells: dict[str, list[Piece]] = defaultdict(list)
         seen: set[HtmlElement] = set()
         linked: Counter[Path] = Counter()
-        pieces = [piece for piece in pieces if not self._spans_headers(piece)] if self.run.headers else pieces
         for place, piece in enumerate(pieces):
             path = piece.path[self.run.depth :]
             step = cell_step(path)
@@ -273,11 +272,6 @@ class _Collector:
         while left > 1 and is_badge(pieces[left - 1]):
             left -= 1
         return pieces if joined(pieces[:left]).endswith((":", "：")) else pieces[:left]
-
-    def _spans_headers(self, piece: Piece) -> bool:
-        """True for what stands under several headers at once, as "Total" before a sum: no column is its own."""
-        cell, step = self._cell_of(piece.el), cell_step(piece.path[self.run.depth :])
-        return len({self.run.headers.get(each, "") for each in steps_of_cell(cell, step)}) > 1
 
     @staticmethod
     def _definitions_of(el: HtmlElement) -> HtmlElement | None:

@@ -12,7 +12,7 @@ from shoal.agent.read.word_lists.labels import AROUND
 from shoal.agent.read.words import word_set
 
 _MENU = re.compile(
-    r"\b(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
+    r"(?<![^\W_])(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
 )
 _STATE = re.compile(
     r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show|parent|children|unread|read|unseen|seen"

@@ -48,6 +48,12 @@ _PHONE = re.compile(
 )
 """A number with its country's or area's code, which neither a day nor the number of a book has."""
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.\w{2,24}")
+_AGO = re.compile(
+    r"(?:just )?now|today|yesterday|(?:an?\s|\d{1,3}\s?)?[^\W\d_]{1,9}\s(?:ago|fa|geleden)"
+    r"|(?:vor|il y a|hace|há)(?:\s\d{1,3}\s[^\W\d_]{1,9})?",
+    re.I,
+)
+"""Spans of time since something was, also without their number."""
 _FORMS: Mapping[str, re.Pattern[str]] = {
     "email": _EMAIL,
     "phone": _PHONE,
@@ -59,7 +65,7 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
     "email": re.compile(r"@|\bat\b", re.I),
     "phone": re.compile(r"(?:\D{0,9}\d){3}"),
 }
-"""What values of fields with these names have, however they are written: other texts under "E-mail" are none."""
+"""Signs that values of fields with these names have in each way of writing: other texts under "E-mail" are none."""
 _MOSTLY, _FORMED = 0.8, 0.7
 """Share of a column's values that must have the form, and the score of a column that its form names."""
 _WEEKDAYS = 0.55
@@ -239,9 +245,10 @@ class ListField:
         return {}
 
     def hinted(self, words: Sequence[str]) -> float:
-        """The same for the words of classes: they run together, as `refpurpose` and `itemtitle`."""
+        """The same for the words of classes, of which one is the field's: they run together, as `refpurpose`."""
         long_words = [word for word in self.name_words if len(word) > _SHORT]
-        return self.likeness([next((name for name in long_words if word.endswith(name)), word) for word in words])
+        parted = [next((name for name in long_words if word.endswith(name)), word) for word in words]
+        return self.likeness(parted) if any(any_same(word, self.name_words) for word in parted) else 0.0
 
     def _likeness(self, words: Sequence[str]) -> float:
         telling = [word for word in words if word not in STOP_WORDS]
@@ -445,7 +452,7 @@ def _fit_of_names(asked: ListField, column: Column, named: float, records: int) 
     steps = column.first.path[-4:] if column.first is not None else ()
     strong = any(step.split(".")[0] in _HEADINGS for step in steps)
     called = asked.is_called(column)
-    if not called and _are_of(_EMAIL, column):
+    if not called and (_are_of(_EMAIL, column) or _are_of(_AGO, column)):
         return 0.0
     if column.count > 2 and (not called or column.names) and len(set(column.texts)) == 1:
         return 0.0  # a heading, a term, or the "Lot" of numbered lots, that all records share

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from shoal.agent.read.facts.lines import WROTE
 from shoal.agent.read.schema import Property
 from shoal.agent.read.shown.places import ShownPlace
 from shoal.agent.read.values.conversion import Raw
@@ -25,7 +26,9 @@ _LONGEST_NAME = 12
 """Words of who wrote: a longer text tells of a person."""
 _LEAST_OF_PHONE = 3
 """Figures of the shortest number to call."""
-_CLOCK = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
+_FIGURES = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)|(?<!\S)\d\S{0,9}\s(?:\D{0,80}\s)?\d")
+"""A time of day, or several numbers, which no person is called."""
+_PUBLISHED = re.compile(rf"(?:\s(?:{WROTE}|publiziert|updated|aktualisiert))?(?:\s(?:on|am|le|el|il|op|den))?$", re.I)
 _BYLINE = re.compile(r"([^\d|·•]{2,80}?) [|·•] [^\d]{0,100}\d.{0,60}", re.S)
 """Who wrote, and behind a sign where and when: "Ann Lee | Porto | 4 March 2024"."""
 _BETWEEN = " ,;|·•–—-"
@@ -55,7 +58,7 @@ def is_no_value(
         return True
     if prop.concept is not None and prop.concept.name == "author":
         told_of = candidate.how == "selector" and len(text.split()) > _LONGEST_NAME
-        if told_of or _HANDLE.search(text) or _CLOCK.search(text):
+        if told_of or _HANDLE.search(text) or _FIGURES.search(text):
             return True
     if prop.concept is not None and prop.concept.name == "phone" and sum(map(str.isdigit, text)) < _LEAST_OF_PHONE:
         return True
@@ -118,7 +121,7 @@ def _person_of(byline: str) -> str:
     words = byline[: days[0].start].rstrip(_BETWEEN).split()
     while words and words[-1].strip(".,").casefold() in weekday_names():
         words.pop()
-    return " ".join(words).rstrip(_BETWEEN)
+    return _PUBLISHED.sub("", " ".join(words)).rstrip(_BETWEEN)
 
 
 def _is_money(text: str) -> bool:

@@ -44,6 +44,23 @@ class TestAList:
         page = people("<div class=who><div>{1}</div></div>")
         assert rows(list_of(page, name=TEXT, role=TEXT)) == []
 
+    def test_takes_no_moment_for_a_name(self) -> None:
+        subjects = ("Road", "5 mins ago"), ("Bridge", "2 hours ago"), ("School", "a day ago"), ("Sea", "just now")
+        body = "".join(f"<tr><td class=subject>{subject} plan<td>{moment}" for subject, moment in subjects)
+        assert not [row for row in rows(list_of(f"<table>{body}</table>", name=TEXT, subject=TEXT)) if "name" in row]
+
+    def test_has_nothing_that_only_a_word_beside_its_own_names(self) -> None:
+        body = "".join(f"<tr><td class=who><a href=/read/{at}>{name}</a><td class=subject>Plan {at}"
+                       for at, (name, *_) in enumerate(PEOPLE))  # fmt: skip
+        found = rows(list_of(f"<table>{body}</table>", subject=TEXT, attachment=TEXT))
+        assert not [row for row in found if "attachment" in row]
+
+    def test_is_no_menu_whose_class_says_so(self) -> None:
+        entries = "".join(f"<li><a href=/{at}>Part {at}</a><ul><li><a href=/{at}/a>All {at}</a></ul>" for at in "abc")
+        cards = "".join(f"<div class=card><h4>{name}</h4><p>{role}</p></div>" for name, _, role in PEOPLE)
+        page = f"<div class='main_menu hidden-print'><ul>{entries}</ul></div>{cards}"
+        assert "Part a" not in {row["name"] for row in rows(list_of(page, name=TEXT))}
+
     def test_has_no_address_of_mail_in_the_next_text_behind_its_name(self) -> None:
         cells = ("Mark", "Anna"), ("Luke", "Dora"), ("Sara", "Cleo"), ("Bob", "Ivy")
         person = "<td><b>{}</b><br><a href='javascript:write()'>E-Mail</a><br></td>"
@@ -79,13 +96,6 @@ class TestAList:
         found = list_of(table.replace("</tbody>", f"{foot}</tbody>"), product=TEXT, quantity=NUMBER, amount=NUMBER)
         assert [row["product"] for row in rows(found)] == ["Lamp", "Chair", "Desk"]
         assert not found.left_out
-
-    def test_has_nothing_of_a_cell_under_several_headers(self) -> None:
-        table = table_of("Day|Room|Speaker|Seats", "Mon|A1|Ann Lee|12", "Tue|B2|Bo Day|30", "Thu|C3|Cy Fox|20")
-        spread = "<tr><td>Wed</td><td colspan=2>Cancelled</td><td>25</td></tr><tr><td>Thu"
-        page = table.replace("<tr><td>Thu", spread)
-        found = rows(list_of(page, day=TEXT, room=TEXT, speaker=TEXT, seats=NUMBER))
-        assert found[2] == {"day": "Wed", "seats": "25"}
 
     def test_has_no_value_of_another_entry_for_an_empty_one(self) -> None:
         written = "<h2>{}</h2><ul><li>Address: {} Road<li>Room: </ul><div><p><a href=/r>4.0</a></p></div>"
@@ -148,7 +158,9 @@ class TestARecord:
         ("byline", "author"),
         [
             ("Ann Lee Tuesday, Aug. 17, 2010", "Ann Lee"),
+            ("Ann Lee, publiziert am 25. September 2018", "Ann Lee"),
             ("9:39AM BST 05 Oct 2011", None),
+            ("1 Book 8 Posts 0 Threads Ann", None),
             ("Ann is a writer of many books on roads, bridges, schools and the sea, and lives in Porto", None),
         ],
     )
@@ -193,3 +205,12 @@ class TestARecord:
         )
         found = record_of(page, phone_number=TEXT, birthday=DAY)
         assert found.value == {"phone_number": "+1 222 333 4444", "birthday": "1990-11-15"}
+
+    def test_has_words_apart_that_stand_in_elements_of_their_own(self) -> None:
+        card = "<div>Ann Lee</div><div><span class=name>Email</span><a href=/m>ann@site.example</a></div>"
+        page = f"<h1>Order 7</h1><div><div>Customer</div><div>{card}</div></div>"
+        assert record_of(page, customer=TEXT).value == {"customer": "Ann Lee Email ann@site.example"}
+
+    def test_has_a_value_behind_a_point(self) -> None:
+        page = "<h1>Site</h1><div><span>Client</span> · <strong>Oak Ltd</strong></div>"
+        assert record_of(page, client=TEXT).value == {"client": "Oak Ltd"}
