@@ -84,6 +84,15 @@ class TestAList:
         assert [row["modified"] for row in rows(found)] == [f"2026-03-0{day}" for day in range(2, 8)]
         assert not found.left_out
 
+    @pytest.mark.parametrize("name", ["read-more", "new-tab"])
+    def test_keeps_apart_what_a_class_with_more_words_names(self, name: str) -> None:
+        page = "".join(
+            f"<div class=card><a class={name} href=/{at}>More</a><a href=/p/{at}>Plan {title}</a></div>"
+            for at, title in enumerate(("Red", "Blue", "Oak"))
+        )
+        found = rows(list_of(page, title=TEXT, url=ADDRESS))
+        assert [row["url"] for row in found] == [f"https://site.example/p/{at}" for at in range(3)]
+
     def test_is_not_whole_without_the_entries_of_another_class(self) -> None:
         found = list_of(plans("of-partners"), name=TEXT, modified=DAY)
         assert len(found.records) == 4
