@@ -68,6 +68,11 @@ class TestAList:
         found = rows(list_of(f"<table>{page}</table>", name=TEXT, email=TEXT))
         assert not [row for row in found if "@" not in row.get("email", "@")]
 
+    def test_has_the_few_addresses_of_a_column_of_mail(self) -> None:
+        table = table_of("Name|E-mail|Role", "Ann Lee|—|Editor", "Bo Day|n/a|Guest", "Cy Fox|cy@a.example|Owner")
+        found = rows(list_of(table, name=TEXT, email=TEXT, role=TEXT))
+        assert found[2] == {"name": "Cy Fox", "email": "cy@a.example", "role": "Owner"}
+
     def test_has_subjects_without_the_label_that_style_sets_apart(self) -> None:
         pills = ("work", "", "home", "work")
         page = "".join(
