@@ -52,7 +52,7 @@ def _without_colon(row: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_day(row: str, days: Sequence[DayInText]) -> str:
-    """ "Posted by Ann Lee" of "Posted on March 2, 2026 by Ann Lee", and of the same with the day at its end."""
+    """The row without its one day: "Posted by Ann Lee" of "Posted on March 2, 2026 by Ann Lee"."""
     if len(days) != 1:
         return row
     before, behind = row[: days[0].start], row[days[0].end :]

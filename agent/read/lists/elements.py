@@ -15,8 +15,8 @@ _MENU = re.compile(
     r"(?<![^\W_])(nav|navbar|menu|footer|breadcrumbs?|pager|pagination|sidebar|toolbar|social|share|cookie|skip)", re.I
 )
 _STATE = re.compile(
-    r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show|parent|children|unread|read|unseen|seen"
-    r"|starred|pinned|flagged|selected|checked|expanded|new)($|[-_])"
+    r"\d|(^|[-_])(odd|even|first|last|alt|active|current|hidden|collapsed?|show|parent|children)($|[-_])"
+    r"|(^|[-_])(unread|read|unseen|seen|starred|pinned|flagged|selected|checked|expanded|new)$"
 )
 """Classes that tell parts of one kind apart."""
 _ELSEWHERE = frozenset(word for word in AROUND if " " not in word)

@@ -27,6 +27,7 @@ from shoal.agent.read.lists.words import (
 )
 from shoal.agent.read.schema import Property
 from shoal.agent.read.values.currencies import currency_codes
+from shoal.agent.read.values.placeholders import is_placeholder
 from shoal.agent.read.values.text_values import weekday_names
 
 ListKind = Literal["day", "link", "image", "money", "number", "identifier", "name", "long", "short"]
@@ -352,8 +353,10 @@ def fit_of_column(asked: ListField, column: Column, records: int) -> float:
 
 
 def _lacks_sign(asked: ListField, column: Column) -> bool:
-    sign = _SIGNS.get(asked.name_words[-1])
-    return sign is not None and 2 * sum(sign.search(text) is not None for text in column.texts) < len(column.texts)
+    if (sign := _SIGNS.get(asked.name_words[-1])) is None:
+        return False
+    stated = [text for text in column.texts if not is_placeholder(text)]
+    return 2 * sum(sign.search(text) is not None for text in stated) < len(stated)
 
 
 def _has_form(asked: ListField, column: Column) -> bool:

@@ -157,10 +157,11 @@ def is_sum(row: HtmlElement) -> bool:
 
 def _is_foot(row: HtmlElement) -> bool:
     """True for one of the last rows of a table, where these alone begin with a cell that spans columns."""
+    if not _begins_wide(row):
+        return False
     after = list(islice(row.itersiblings("tr"), _MOST_OF_FOOT + 1))
     before = islice(row.itersiblings("tr", preceding=True), _MOST_OF_FOOT)
-    spans = _begins_wide(row) and len(after) <= _MOST_OF_FOOT and all(map(_begins_wide, after))
-    return spans and not all(map(_begins_wide, before))
+    return len(after) <= _MOST_OF_FOOT and all(map(_begins_wide, after)) and not all(map(_begins_wide, before))
 
 
 def _begins_wide(row: HtmlElement) -> bool:

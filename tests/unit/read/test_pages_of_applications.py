@@ -68,6 +68,11 @@ class TestAList:
         found = rows(list_of(f"<table>{page}</table>", name=TEXT, email=TEXT))
         assert not [row for row in found if "@" not in row.get("email", "@")]
 
+    def test_has_the_few_addresses_of_a_column_of_mail(self) -> None:
+        table = table_of("Name|E-mail|Role", "Ann Lee|—|Editor", "Bo Day|n/a|Guest", "Cy Fox|cy@a.example|Owner")
+        found = rows(list_of(table, name=TEXT, email=TEXT, role=TEXT))
+        assert found[2] == {"name": "Cy Fox", "email": "cy@a.example", "role": "Owner"}
+
     def test_has_subjects_without_the_label_that_style_sets_apart(self) -> None:
         pills = ("work", "", "home", "work")
         page = "".join(
@@ -83,6 +88,15 @@ class TestAList:
         found = list_of(plans(state), name=TEXT, modified=DAY)
         assert [row["modified"] for row in rows(found)] == [f"2026-03-0{day}" for day in range(2, 8)]
         assert not found.left_out
+
+    @pytest.mark.parametrize("name", ["read-more", "new-tab"])
+    def test_keeps_apart_what_a_class_with_more_words_names(self, name: str) -> None:
+        page = "".join(
+            f"<div class=card><a class={name} href=/{at}>More</a><a href=/p/{at}>Plan {title}</a></div>"
+            for at, title in enumerate(("Red", "Blue", "Oak"))
+        )
+        found = rows(list_of(page, title=TEXT, url=ADDRESS))
+        assert [row["url"] for row in found] == [f"https://site.example/p/{at}" for at in range(3)]
 
     def test_is_not_whole_without_the_entries_of_another_class(self) -> None:
         found = list_of(plans("of-partners"), name=TEXT, modified=DAY)
