@@ -51,6 +51,10 @@ def tasks(url: str) -> list[Task]:
         told = call_api(f"{url}/stats/requests")
         return told["state"], told["user_count"]
 
+    def begun() -> bool:
+        """The users are there, and a request has failed: the next task asks with which words."""
+        return state() == ("running", 3) and bool(call_api(f"{url}/stats/requests")["errors"])
+
     three = fill("textbox", "Number of users", "3")
     begin = all_of(three, fill("textbox", "Ramp up", "3"), click("button", "^Start$"))
     return [
@@ -65,7 +69,7 @@ def tasks(url: str) -> list[Task]:
                     {"element": "Stop"},
                 ),
             ),
-            right=lambda told: eventually(lambda: state() == ("running", 3)),
+            right=lambda told: eventually(begun),
         ),
         Task(
             "locust failure",
