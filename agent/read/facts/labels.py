@@ -42,6 +42,8 @@ _PASSED_OVER = SKIPPED | {"button"}
 _BADGES = frozenset(["span", "small", "label", "i", "em", "a"])
 _LONGEST_BADGE = 40
 _MOST_IN_CELL = 20
+_MOST_IN_LABEL = 50
+"""Elements in a label among which the control is that it names."""
 _SIGN_BEFORE = re.compile(r"^[:：·•|]\s*")
 _FIGURE = re.compile(r"[^\w\s]?\s?\d[\d.,' ]{0,20}[kKmM%]?\+?")
 _WORDS = re.compile(r"[^\W\d_][^\d:]{1,39}")
@@ -336,7 +338,8 @@ class Labels:
         it.
         """
         named = self._by_id.get(label.get("for")) if label.tag == "label" else None
-        return any(map(is_value, label.iterdescendants(etree.Element))) or (named is not None and is_value(named))
+        within = itertools.islice(label.iterdescendants(etree.Element), _MOST_IN_LABEL)
+        return any(map(is_value, within)) or (named is not None and is_value(named))
 
     @staticmethod
     def _text_before(el: HtmlElement, child: HtmlElement) -> bool:

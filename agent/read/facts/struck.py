@@ -16,7 +16,7 @@ _CALLED = re.compile("|".join(STRUCK_WORDS), re.I)
 _LINED = re.compile(r"(?:^|[-_:])line-through$", re.I)
 """A class of style sheets whose classes are called as what they do."""
 _WORD = re.compile(r"[A-Z]?[a-z]+")
-_BESIDE = frozenset({*NEUTRAL, *STRUCK_WORDS, "price", "through", "out"})
+_BESIDE = frozenset({*NEUTRAL, *STRUCK_WORDS, "price", "through"})
 """Words that leave a class name about what is struck: `price-old`; but not `was-validated`."""
 _MOST_PARTS = 4
 """Elements within one that is struck as a whole."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -19,7 +20,7 @@ _MESSY = re.compile(r"[^\S\n ]|  | \n|\n[ \n]")
 
 
 _AVATAR = re.compile(r"(?<![a-z])(avatar|initials|monogram|userpic)(?![a-z])", re.I)
-_MOST_INITIALS = 3
+_MOST_INITIALS, _MOST_TEXTS = 3, 20
 _NOTE = re.compile(r"\[ ?(?:\w{1,3}|note \d{1,3}) ?\]|[*†‡]{1,3}")
 
 
@@ -35,7 +36,12 @@ def is_initials(el: HtmlElement) -> bool:
     """True for initials in place of a person's picture: they are no part of the name that stands beside them."""
     if not _AVATAR.search(el.get("class") or ""):
         return False
-    return 0 < len(one_line(el.text_content())) <= _MOST_INITIALS
+    letters = 0
+    for text in islice(el.itertext("*"), _MOST_TEXTS):  # a page may have a thousand such elements in each other
+        letters += len(text.strip())
+        if letters > _MOST_INITIALS:
+            return False
+    return letters > 0
 
 
 def one_line(text: str) -> str:

@@ -28,7 +28,7 @@ _LEAST_OF_PHONE = 3
 """Figures of the shortest number to call."""
 _FIGURES = re.compile(r"(?<!\d)\d{1,2}[:.]\d{2}(?!\d)|(?<!\S)\d\S{0,9}\s(?:\D{0,80}\s)?\d")
 """A time of day, or several numbers, which no person is called."""
-_PUBLISHED = re.compile(rf"(?:\s(?:{WROTE}|publiziert|updated|aktualisiert))?(?:\s(?:on|am|le|el|il|op|den))?$", re.I)
+_PUBLISHED = re.compile(rf"(?:\s(?:{WROTE}|publiziert))?(?:\s(?:on|am|le|el|il|op|den))?$", re.I)
 _BYLINE = re.compile(r"([^\d|·•]{2,80}?) [|·•] [^\d]{0,100}\d.{0,60}", re.S)
 """Who wrote, and behind a sign where and when: "Ann Lee | Porto | 4 March 2024"."""
 _BETWEEN = " ,;|·•–—-"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.unit.read.pages import ADDRESS, DAY, NUMBER, TEXT, list_of, record_of, rows, table_of
@@ -34,6 +36,16 @@ class TestAList:
         page = people("<div class=cell-avatar>{0[0]}X</div> <b>{0}</b>")
         found = rows(list_of(page, user=TEXT, role=TEXT))
         assert found == [{"user": name, "role": role} for name, _, role in PEOPLE]
+
+    def test_takes_no_longer_for_many_avatars_in_each_other(self) -> None:
+        """Each of them once looked at all text in it."""
+
+        def seconds(name: str) -> float:
+            began = time.process_time()
+            list_of(f"<div class={name}>" * 1_500 + "word " * 60_000 + "</div>" * 1_500, name=TEXT, email=TEXT)
+            return time.process_time() - began
+
+        assert seconds("avatar") < 4 * seconds("other")
 
     def test_has_the_address_of_mail_beside_a_name_in_one_cell(self) -> None:
         page = people("<div class=who><div class=strong>{}</div><div>{}</div></div>")
