@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -129,20 +128,6 @@ async def test_settings_that_a_gateway_cannot_take_are_told_as_such_while_other_
                 await keeper.url()
             with pytest.raises(BadSetting):
                 keeper.check()
-
-
-@pytest.mark.parametrize(
-    ("module", "unused"),
-    [
-        ("shoal.services.cluster.embedded", ("fastapi", "xlsxwriter", "shoal.services.web.app")),
-        ("shoal.services.dispatch.learned_step", ("extruct", "trafilatura", "shoal.agent.policies.rules")),
-    ],
-)
-def test_what_a_process_does_not_use_is_not_imported(module: str, unused: tuple[str, ...]) -> None:
-    """The gateway is a process of its own. Items wait while a dispatcher imports what decides of their loop."""
-    looked = f"import sys, {module}; print([name for name in {unused} if name in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", looked], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
 
 
 async def test_a_gateway_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
