@@ -137,7 +137,7 @@ class Claimer:
         for name, some in works.items():
             if name in here:
                 workers[name].hold(*(work.session for work in some if not work.width))
-                workers[name].hold_run(work.session for work in some if work.width)
+                workers[name].hold_run(work for work in some if work.width)
             self._manager.hand_over(workers[name], some)
 
     def _note(self, requests: list[ClaimRequest], claims: Claims) -> None:

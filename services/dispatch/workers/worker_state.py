@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from shoal.agent.support.moments import loop_time
-from shoal.agent.worker_messages import Answer
+from shoal.agent.worker_messages import Answer, LearnedUse, Work
 from shoal.services.browsers.pools.pool import WorkerHandle
 from shoal.services.dispatch.config import DispatchConfig
 
 _SMOOTHING = 0.1
 """Share of the newest session in what one takes."""
+_MOST_AUDITED = 64
+"""Audited sessions of runs that a worker may hold and be given more: what they say of a version comes late by them."""
 
 
 @dataclass(slots=True)
@@ -25,6 +27,7 @@ class WorkerState:
     config: DispatchConfig
     held: set[int] = field(default_factory=set)  # sessions that take a slot
     in_runs: set[int] = field(default_factory=set)  # sessions that read documents
+    audited: set[int] = field(default_factory=set)  # those of them that a browser reads, too: they wait for slots
     empty: asyncio.Event = field(default_factory=asyncio.Event)  # it holds nothing
     committed: int = 0  # serial number up to which the worker knows, or hears by a pull, that the store has all
     refused: set[int] = field(default_factory=set)  # later ones that the store did not take, until the worker knows
@@ -79,7 +82,9 @@ class WorkerState:
         config = self.config
         most = math.ceil(config.run_width * config.run_ahead_s / max(self.document_s, 0.001))
         most = min(config.most_in_run, max(config.least_in_run, most))
-        return 0 if self.leaving or 2 * len(self.in_runs) > most else most - len(self.in_runs)
+        held = len(self.in_runs) - len(self.audited)
+        has_enough = 2 * held > most or len(self.audited) > _MOST_AUDITED
+        return 0 if self.leaving or has_enough else most - held
 
     @property
     def holds(self) -> bool:
@@ -95,16 +100,22 @@ class WorkerState:
         self.held.update(sessions)
         self._note()
 
-    def hold_run(self, sessions: Iterable[int]) -> None:
+    def hold_run(self, works: Iterable[Work]) -> None:
         """It was given these as a run."""
-        self.in_runs.update(sessions)
+        for work in works:
+            self.in_runs.add(work.session)
+            if work.learned is LearnedUse.AUDIT:
+                self.audited.add(work.session)
         self._note()
 
     def release(self, session: int, seconds: float) -> None:
         """It has ended this one, which took so long."""
         if session in self.in_runs:
             self.in_runs.discard(session)
-            self.document_s += (seconds - self.document_s) * _SMOOTHING
+            if session in self.audited:
+                self.audited.discard(session)
+            else:
+                self.document_s += (seconds - self.document_s) * _SMOOTHING
         else:
             self.held.discard(session)
             self.session_s += (seconds - self.session_s) * _SMOOTHING

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import cast
 
 from shoal.agent.spec import JobSpec, PolitenessSpec
 from shoal.agent.status import Status
 from shoal.agent.support.moments import loop_time
 from shoal.agent.types import LoopItem, Outcome, Record
 from shoal.agent.worker_messages import LearnedUse, Work
+from shoal.services.browsers.pools.pool import WorkerHandle
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.domains import DocumentPartitions, Domains
+from shoal.services.dispatch.workers.worker_state import WorkerState
 from shoal.services.store.records import ClaimRefusal, ClaimRequest, Claims, Partition
 from shoal.services.store.throttle.site_limits import SiteLimits
 from shoal.services.store.waiting_causes import WaitingCause
@@ -117,6 +120,25 @@ def test_a_run_takes_as_many_places_as_are_under_way_at_once() -> None:
     for _ in range(4):
         domains.ended(3, 7, owner="w1", width=5)
     assert domains.room(3, 9, polite, 0.0) == 8
+
+
+async def test_audits_that_wait_for_slots_hold_up_no_documents_until_they_are_many() -> None:
+    worker = WorkerState(cast(WorkerHandle, None), DispatchConfig(run_ahead_s=0.1))
+    ahead = worker.run
+    audits = [replace(work(), session=n, learned=LearnedUse.AUDIT) for n in range(65)]
+    worker.hold_run(audits[:40])
+    worker.hold_run([replace(work(), session=100)])
+    assert worker.run == ahead - 1, "audits wait for a browser, and documents do not"
+    worker.hold_run(audits[40:])
+    assert worker.run == 0, "what so many audits say would come late"
+    document_s = worker.document_s
+    worker.release(0, seconds=30.0)
+    assert worker.run == ahead - 1 and worker.document_s == document_s
+    worker.release(100, seconds=0.01)
+    assert worker.run >= ahead and worker.document_s < document_s
+    for audit in audits[1:]:
+        worker.release(audit.session, seconds=30.0)
+    assert not worker.holds and not worker.audited
 
 
 async def test_items_of_runs_that_need_a_browser_after_all_get_slots_and_each_ends_once() -> None:
