@@ -192,7 +192,7 @@ class ChromiumBrowser:
         try:
             if options.trace:
                 await self.traces.begin(context, options)
-            return SpareContext(context, Tab(await context.new_page()))
+            return SpareContext(context, Tab(await context.new_page(), self._pipe.connection))
         except BaseException:
             await asyncio.shield(self.traces.give_up(context))
             await asyncio.shield(close_quietly(context.close()))

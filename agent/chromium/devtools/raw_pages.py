@@ -55,14 +55,6 @@ class RawPage:
         """
         return replace(self, session=await self.pages.attach(self.frame))
 
-    async def detach(self) -> None:
-        """Ends the session, and with it what was set through it: overrides, bindings, scripts, blocking.
-
-        Raises:
-            playwright.async_api.Error: the browser is gone, or the page is.
-        """
-        await self.root.send("Target.detachFromTarget", {"sessionId": self.session.name})
-
     async def end(self) -> None:
         """Ends the page and its context.
 
@@ -119,7 +111,7 @@ class RawPages:
         try:
             session = await self.attach(target)
             tree = (await session.send("Page.getFrameTree"))["frameTree"]
-            await (await self.root()).send("Target.detachFromTarget", {"sessionId": session.name})
+            await session.detach()
         except PlaywrightError:
             return frozenset()
         return frozenset(_frames(tree))

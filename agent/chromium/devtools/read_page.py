@@ -268,7 +268,7 @@ class ReadPage:
                 navigation = await self._navigate(BLANK)
                 await self._document(navigation["loaderId"], parsed=False)
                 fresh, *_ = await asyncio.gather(self._again(), clear_traces(self._talk), self.raw.forget_permissions())
-                await self.raw.detach()
+                await self.raw.session.detach()
         except (PlaywrightError, PageCrashed, TimeoutError):
             return None
         return None if self.not_reusable else fresh  # it may have opened windows while it was torn down

@@ -20,10 +20,11 @@ from shoal.agent.chromium.faults import first_line
 from shoal.agent.chromium.process.driver import Driver, acquire_driver
 from shoal.agent.chromium.process.environment import browser_environment
 from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.pipe_handover import PipeHandover
 from shoal.agent.chromium.process.process_tree import ProcessTree
 from shoal.agent.chromium.process.sandbox import sandbox_works
 from shoal.agent.chromium.process.starter import Starter, plain_starter, starter
-from shoal.agent.chromium.wire.shared_pipe import PipeHandover, SharedPipe
+from shoal.agent.chromium.wire.shared_pipe import SharedPipe
 from shoal.agent.errors import BrowserError, BrowserNotFound
 from shoal.agent.spec import Viewport
 from shoal.agent.support.busy import longer_s

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page
 
 GONE = "Target page, context or browser has been closed"
 ENDED = "ended"
@@ -44,6 +45,14 @@ class Session:
             raise PlaywrightError(GONE)
         return await self._connection.call(method, params, self.name)
 
+    async def detach(self) -> None:
+        """Ends the session, and with it what was set through it: overrides, bindings, scripts, blocking.
+
+        Raises:
+            playwright.async_api.Error: the browser is gone, or the page is.
+        """
+        await self._connection.detach(self.name)
+
     def on(self, event: str, f: Callable[..., Any]) -> None:
         """Calls `f` with the parameters of each such event."""
         self._heard.setdefault(event, []).append(f)
@@ -51,13 +60,32 @@ class Session:
     def hear(self, event: str, params: dict[str, Any]) -> None:
         """Tell those who wait for it of an event."""
         for f in self._heard.get(event, ()):
-            f(params)
+            try:
+                f(params)
+            except Exception as error:  # noqa: BLE001  of one listener: the pipe and the others go on
+                failure = {"message": f"a listener to {event} failed", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(failure)
 
     def end(self) -> None:
         """The page is gone."""
         if not self.ended:
             self.ended = True
             self.hear(ENDED, {})
+
+
+async def session_with(connection: Connection, page: Page | Frame) -> Session:
+    """A session of our own with a page that Playwright knows, or with a frame in a process of its own.
+
+    Raises:
+        playwright.async_api.Error: it is gone, or the frame is in its page's process.
+    """
+    context = page.context if isinstance(page, Page) else page.page.context
+    asking = await context.new_cdp_session(page)  # Playwright tells DevTools' id in no other way
+    try:
+        target = (await asking.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
+        return await connection.attach(target)
+    finally:
+        await asking.detach()
 
 
 class Connection:
@@ -99,6 +127,10 @@ class Connection:
         asked = {"targetId": target, "flatten": True}
         name = (await (await self.browser()).send("Target.attachToTarget", asked))["sessionId"]
         return self._sessions.get(name) or self._ended(name)
+
+    async def detach(self, name: str) -> None:
+        """Ends a session, as `Session.detach` does."""
+        await (await self.browser()).send("Target.detachFromTarget", {"sessionId": name})
 
     def _ended(self, name: str) -> Session:
         """A session that ended before anybody heard of it."""

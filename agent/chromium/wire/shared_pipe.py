@@ -1,19 +1,16 @@
 """The DevTools pipe between Playwright's driver and its browser, shared with a client of our own.
 
 Chromium has one pipe for one client, and its other way in is a port, which every user of the machine may reach. So the
-browser's starter (`shoal.agent.chromium.process.fence`) hands the ends that it was given over, by a socket in a folder
-of the browser's own, and gets others for them. What the driver and the browser say passes through here.
+browser's starter hands the ends that it was given over (`shoal.agent.chromium.process.pipe_handover`) and gets others
+for them. What the driver and the browser say passes through here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import socket
 from collections.abc import Callable
-from pathlib import Path
 
-from shoal.agent.chromium.process.fence import socket_address
 from shoal.agent.chromium.wire.connection import Connection
 
 _MESSAGE_END = b"\0"
@@ -60,74 +57,6 @@ class SharedPipe:
         self.connection.lose()
         for transport in self._transports:
             transport.close()
-
-
-class PipeHandover:
-    """Waits for the starter of one browser, in a folder that no other user may open."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "devtools"
-        self._listener = socket.socket(socket.AF_UNIX)
-        try:
-            with socket_address(str(self.path)) as address:
-                self._listener.bind(address)
-            self._listener.listen(1)
-            self._listener.setblocking(False)
-        except BaseException:
-            self._listener.close()
-            raise
-
-    async def shared(self) -> SharedPipe:
-        """The pipe of the browser whose starter comes first.
-
-        Raises:
-            OSError: the starter went away.
-        """
-        try:
-            starter, _ = await asyncio.get_running_loop().sock_accept(self._listener)
-        finally:
-            self._listener.close()
-            self.path.unlink(missing_ok=True)
-        with starter:
-            calls, answers = await _handed_over(starter)
-            calls_in, calls_out = os.pipe()
-            answers_in, answers_out = os.pipe()
-            try:
-                socket.send_fds(starter, [b"."], [calls_in, answers_out])
-            finally:
-                os.close(calls_in)
-                os.close(answers_out)
-        pipe = SharedPipe()
-        await pipe.open((calls, answers), (answers_in, calls_out))
-        return pipe
-
-
-async def _handed_over(starter: socket.socket) -> tuple[int, int]:
-    """The two ends that a starter sends."""
-    await _readable(starter)
-    _, ends, _, _ = socket.recv_fds(starter, 1, 2)
-    for end in ends:
-        os.set_inheritable(end, False)
-    if len(ends) != 2:
-        for end in ends:
-            os.close(end)
-        raise ConnectionError("the browser's starter went away")
-    return ends[0], ends[1]
-
-
-async def _readable(some: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-
-    def told() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    loop.add_reader(some, told)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(some)
 
 
 def _joined(messages: list[bytes]) -> bytes:

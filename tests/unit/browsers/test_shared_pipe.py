@@ -17,9 +17,10 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.process import fence
+from shoal.agent.chromium.process.pipe_handover import PipeHandover
 from shoal.agent.chromium.process.starter import plain_starter
 from shoal.agent.chromium.wire.connection import ENDED, FIRST_CALL, Session
-from shoal.agent.chromium.wire.shared_pipe import PipeHandover, SharedPipe
+from shoal.agent.chromium.wire.shared_pipe import SharedPipe
 from tests.patience import soon
 
 
@@ -115,6 +116,18 @@ async def test_a_long_message_passes_whole_in_both_directions() -> None:
         answer = {"id": call["id"], "result": {"text": text}, "sessionId": "MINE"}
         await asyncio.to_thread(ends.say, answer)
         assert (await asked)["text"] == text
+
+
+async def test_a_listener_that_fails_stops_no_other_one_and_is_told_of() -> None:
+    failed: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: failed.append(told["exception"]))
+    async with sharing() as (pipe, ends):
+        session, events = await opened(pipe, ends), list[object]()
+        session.on("Page.moved", lambda event: event["missing"])
+        session.on("Page.moved", events.append)
+        ends.say({"method": "Page.moved", "params": {}, "sessionId": "MINE"}, {"id": 1, "result": {}})
+        assert await ends.read(ends.driver_answers) == [{"id": 1, "result": {}}]
+        assert events == [{}] and isinstance(failed[0], KeyError)
 
 
 async def test_callers_hear_that_their_page_is_gone_or_that_the_browser_is() -> None:
