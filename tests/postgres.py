@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import uuid
@@ -15,9 +14,7 @@ from typing import Any
 import psutil
 import psycopg
 
-_IN_MEMORY = Path("/dev/shm")
-_ROOM = 2 * 1024**3
-"""Bytes that have to be free there: a container may have 64 MiB in all."""
+from tests.in_memory import folder
 
 
 class Server:
@@ -57,17 +54,12 @@ class Server:
         return frozen
 
 
-def _folder() -> Path | None:
-    """Return where a server's files lie: in memory, a database costs two fifths of the CPU that it does on a disk."""
-    roomy = _IN_MEMORY.is_dir() and os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM
-    return _IN_MEMORY if roomy else None
-
-
 @contextmanager
 def own_server() -> Iterator[Server]:
     """A server of one's own, to be stopped and started; it is ended afterwards."""
-    # A short path: names of Unix sockets are limited to some 100 characters.
-    data = Path(tempfile.mkdtemp(prefix="shoal-pg-", dir=_folder()))
+    # In memory a database costs two fifths of the CPU that it does on a disk. A short path: names of Unix sockets are
+    # limited to some 100 characters.
+    data = Path(tempfile.mkdtemp(prefix="shoal-pg-", dir=folder()))
     server = Server(data)
     try:
         yield server

@@ -215,7 +215,8 @@ def serving(handler: type[Api], tls: ssl.SSLContext | None = None) -> Iterator[s
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     if tls:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, name="api", daemon=True).start()
+    # It looks every 20 ms for its end: each of hundreds of renderings waits for that.
+    threading.Thread(target=server.serve_forever, args=(0.02,), name="api", daemon=True).start()
     try:
         yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
     finally:

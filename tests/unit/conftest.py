@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
+@functools.cache  # a file has up to hundreds of tests, and each asks
 def _is_part(path: Path) -> bool:
     return any(path.is_relative_to(HERE / part) for part in PARTS)
 

@@ -61,32 +61,24 @@ def some_done(row: Json) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("who", "word"),
-    [
-        ("the browser", "--user-data-dir="),
-        ("the browser's driver", "run-driver"),
-        ("a worker", "ray::BrowserWorkerActor"),
-        ("the dispatcher", "ray::DispatcherActor"),
-    ],
+    ("who", "word"), [("the browser's driver", "run-driver"), ("the dispatcher", "ray::DispatcherActor")]
 )
 def test_a_loop_survives_a_kill(cluster: Up, shop: str, who: str, word: str) -> None:
-    job = cluster.submit(loop_over(shop, 40))
+    """The storm of `tests/chaos` kills browsers and workers."""
+    job = cluster.submit(loop_over(shop, 30))
     cluster.until(job, some_done)
     victim = cluster.named(word)[0]
     victim.send_signal(signal.SIGKILL)
 
-    check_complete(cluster, job, 40)
+    check_complete(cluster, job, 30)
     if who == "the dispatcher":
         wait_until(lambda: _restarts(cluster)["restarts"] == 1, 60, "the status says that it was started again")
         wait_until(lambda: "dispatcher.ended" in cluster.log.read_text(), 60, "the log says so")
-    if who == "a worker":
-        wait_until(lambda: _restarts(cluster, "workers_lost")["restarts"] >= 1, 60, "the status counts lost workers")
-        wait_until(lambda: "worker.lost" in cluster.log.read_text(), 60, "the log says so")
 
 
-def _restarts(cluster: Up, key: str = "restarts") -> dict[str, Json]:
+def _restarts(cluster: Up) -> dict[str, Json]:
     (told,) = httpx.get(f"{cluster.url}/v1/status", timeout=60).json()["dispatchers"].values()
-    return dict(told[key])
+    return dict(told["restarts"])
 
 
 def test_the_gateway_refuses_bad_jobs_and_stores_nothing(cluster: Up, shop: str) -> None:

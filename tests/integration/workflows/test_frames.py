@@ -162,9 +162,7 @@ PAGES = {
 @pytest.mark.parametrize(
     ("path", "where", "typed"),
     [
-        ("/frame", (("iframe#desk", "#desk"), ()), "/desk"),
         ("/nested", (('iframe[title="The desk"]', 'iframe[name="inner"]'), ()), "/desk"),
-        ("/shadow", ((), ("find-person",)), "/shadow"),
         ("/deep", ((), ("my-card", "find-person")), "/deep"),
         ("/within", (("#desk",), ("find-person",)), "/shadow"),
     ],

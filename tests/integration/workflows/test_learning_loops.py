@@ -177,6 +177,7 @@ async def test_an_auditor_whose_first_readings_all_err_overthrows_no_version_and
         assert [one.version.state for one in workflow.versions] in (["canary"], ["active"])
 
 
+@sweep
 @pytest.mark.timeout(840)
 async def test_a_repair_of_pages_is_tested_on_those_that_its_version_was_learned_from(
     tmp_path: Path, site: str

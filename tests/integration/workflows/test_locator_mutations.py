@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import permutations
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, permutations
+from typing import Any
 
 import pytest
 
 from shoal.agent.browser import Context
-from shoal.agent.workflows.elements.describing import describe_all
-from shoal.agent.workflows.elements.finding import find
-from shoal.agent.workflows.format.target import FAMILIES, Locator, Target
-from tests.sites.ring import sweep
+from shoal.agent.support.printable import readable_json
+from shoal.agent.workflows.divergences import Divergence
+from shoal.agent.workflows.elements.describing import LOCATORS_JS, describe_all, locator_parameters
+from shoal.agent.workflows.elements.finding import find, vote
+from shoal.agent.workflows.format.target import FAMILIES, Family, Locator, Target
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -57,7 +59,14 @@ def misled(target: Target, others: Sequence[Target]) -> Iterator[Target]:
             yield target.model_copy(update={"locators": (theirs, kept)})
 
 
-@pytest.mark.parametrize("form", ["form", pytest.param("form?redesign_after=0", marks=sweep)])
+async def found_by(page: Context, targets: Iterable[Target]) -> dict[Locator, list[Any]]:
+    """Return which elements each of their locators finds: a page that stands still is asked once."""
+    locators = tuple({locator for target in targets for locator in target.locators})
+    asked = {"find": locator_parameters(Target(locators=locators)), "hosts": []}
+    return dict(zip(locators, readable_json(await page.read(LOCATORS_JS, asked)), strict=True))
+
+
+@pytest.mark.parametrize("form", ["form", "form?redesign_after=0"])
 async def test_a_corrupted_locator_finds_the_element_itself_or_nothing(page: Context, site: str, form: str) -> None:
     await page.goto(f"{site}/drift/913/{form}")
     targets = [described.target for described in await describe_all(page, 50)]
@@ -65,18 +74,26 @@ async def test_a_corrupted_locator_finds_the_element_itself_or_nothing(page: Con
     assert len(targets) == 4
     whole = [await find(page, target, where="n", once=True, posted=True) for target in targets]
     assert len({found.bid for found in whole}) == 4 and all(found.bid for found in whole), whole
+    others = [[other for other in targets if other is not target] for target in targets]
+    made = [[*corrupted(one, rest), *misled(one, rest)] for one, rest in zip(targets, others, strict=True)]
+    paths = await found_by(page, [*targets, *chain.from_iterable(made)])
+
+    def voted(target: Target, once: bool, posted: bool) -> tuple[str, tuple[Family, ...]] | Divergence:
+        return vote(target, [paths[one] for one in target.locators], where="n", once=once, posted=posted)
+
     found_again = missed = 0
     wrong: list[tuple[Target, str]] = []
-    for target, itself in zip(targets, whole, strict=True):
-        others = [other for other in targets if other is not target]
-        for one in (*corrupted(target, others), *misled(target, others)):
+    for target, changed in zip(targets, made, strict=True):
+        itself = voted(target, True, True)
+        assert not isinstance(itself, Divergence)
+        for one in changed:
             for once, posted in ((True, True), (False, False), (False, True)):
-                found = await find(page, one, where="n", once=once, posted=posted)
-                if found.miss is not None:
+                found = voted(one, once, posted)
+                if isinstance(found, Divergence):
                     missed += 1
-                elif found.bid == itself.bid:
+                elif found[0] == itself[0]:
                     found_again += 1
                 else:
-                    wrong.append((one, found.bid))
+                    wrong.append((one, found[0]))
     assert wrong == []
     assert found_again > 100 and missed > 50, (found_again, missed)

@@ -70,7 +70,7 @@ def test_words_of_a_value_may_stand_apart_or_together() -> None:
 
 
 def test_a_long_value_is_hidden_to_its_end() -> None:
-    key = "".join(f"line {n} of a key: {n * 7919:x}\n" for n in range(400))
+    key = "".join(f"line {n} of a key: {n * 7919:x}\n" for n in range(150))
     hidden = HiddenValues({key: REFERENCE})
     for name, spell in SPELLED.items():
         if "base64" not in name:

@@ -257,7 +257,7 @@ def test_the_key_that_is_found_is_given_unique_and_stable() -> None:
         assert found.key == ("sku",) and found.counts.changed == 50
 
 
-@pytest.mark.parametrize("n", [1_000_000] if os.environ.get("TEST_LARGE") else [40_000])
+@pytest.mark.parametrize("n", [1_000_000] if os.environ.get("TEST_LARGE") else [20_000])
 def test_memory_holds_some_lines_of_the_runs_however_many_there_are(n: int) -> None:
     peaks = []
     for size in (n // 10, n):
