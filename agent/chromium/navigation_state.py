@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from playwright.async_api import CDPSession
+from shoal.agent.chromium.wire.connection import Session
 
 _CALLED = frozenset({"anchorClick", "formSubmissionGet", "formSubmissionPost", "other"})
 """Reasons of a navigation that another page can be the cause of: a link or form with this tab as its target, and
@@ -23,7 +23,7 @@ class NavigationState:
         self._there = asyncio.Event()
         self._there.set()
 
-    async def follow(self, session: CDPSession) -> None:
+    async def follow(self, session: Session) -> None:
         """Begins to listen on `session`."""
         session.on("Page.frameRequestedNavigation", self._left)
         session.on("Page.frameScheduledNavigation", self._scheduled)  # of a form before it is sent

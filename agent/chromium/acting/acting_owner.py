@@ -14,7 +14,7 @@ from shoal.agent.chromium.devtools.fetching_sites import FetchingOwner
 class ActingOwner(BrowserProcess, FetchingOwner, Protocol):
     """The browser of acting contexts."""
 
-    folder: Path | None  # that the browser can read; None: it reads everything
+    folder: Path  # that the browser can read
     traces: RawTraces  # what its contexts record
     form_guard: FormGuard  # holds back forms of its contexts
 

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
+
+from shoal.agent.chromium.wire.connection import Session
 
 # By URL the renderer itself refuses, which costs nothing; a request that Python answers costs as much as the fetch
 # that it saves (measured: no gain at all). So the usual file names go by URL, and only what is left is asked about.
@@ -21,7 +22,7 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 _TYPES = {"image": "Image", "font": "Font", "media": "Media", "stylesheet": "Stylesheet", "script": "Script"}
 
 
-async def block(session: CDPSession, kinds: Sequence[str]) -> None:
+async def block(session: Session, kinds: Sequence[str]) -> None:
     """Keeps the page behind `session` from fetching resources of these `kinds`, from now on."""
     urls = [f"*.{ending}{rest}" for kind in kinds for ending in _ENDINGS[kind] for rest in ("", "?*")]
     answering: set[asyncio.Task[None]] = set()

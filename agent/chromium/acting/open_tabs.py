@@ -43,7 +43,7 @@ class OpenTabs:
 
     def add(self, page: Page) -> Tab:
         """The new tab of a page that the site opened; active, unless a file came in its document's place."""
-        opener, tab = self.active, Tab(page)
+        opener, tab = self.active, Tab(page, self.active.connection)
         self._hear(tab)
         self.all.append(tab)
         if page.url in _WITHOUT_DOCUMENT:

@@ -96,11 +96,11 @@ class TabHolder(Protocol):
 class ChromiumActionContext:
     """One per context; `deadline` is set for each action."""
 
-    def __init__(self, context: TabHolder, driver: Driver, folder: Path | None = None) -> None:
+    def __init__(self, context: TabHolder, driver: Driver, folder: Path) -> None:
         self._context = context
         self._driver = driver
         self._options = context.options
-        self._folder = folder  # that the browser can read; None: it reads everything
+        self._folder = folder  # that the browser can read
         self._uploads: Path | None = None
         self.hooks = context.options.hooks
         self.messages: list[tuple[str, str]] = []
@@ -358,7 +358,7 @@ class ChromiumActionContext:
             return await self._fetched(reference)
         local = await asyncio.to_thread(self._local_file, reference)
         if local is not None:
-            return local if self._folder is None else await asyncio.to_thread(self._brought, local)
+            return await asyncio.to_thread(self._brought, local)
         if self.hooks.fetch is None:
             raise ActionInvalid(
                 f"there is no file {reference!r} where the browser runs, and the hook 'fetch' for artifacts is not "

@@ -38,10 +38,10 @@ class RawTraces:
     """The traces that a browser's contexts record.
 
     Args:
-        folder: where Playwright writes them; None: elsewhere, where they are Playwright's to remove.
+        folder: where Playwright writes them.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._recordings: dict[BrowserContext, _Recording] = {}
 
@@ -51,8 +51,7 @@ class RawTraces:
         await context.tracing.start(
             name=recording.name, screenshots=options.trace_pictures, snapshots=True, sources=False
         )
-        if self._folder is not None:
-            recording.watch = asyncio.create_task(self._watch(self._folder, context, recording))
+        recording.watch = asyncio.create_task(self._watch(context, recording))
 
     async def end(self, context: BrowserContext, path: str) -> bool:
         """As `Context.end_trace`."""
@@ -84,23 +83,23 @@ class RawTraces:
         What several contexts share is removed with the last of them.
         """
         recording = self._recordings.pop(context, None)
-        if recording is None or self._folder is None:
+        if recording is None:
             return
         if recording.watch is not None:
             recording.watch.cancel()
         gone = _set_aside(self._folder, recording.name, () if self._recordings else _SHARED)
         await asyncio.to_thread(shutil.rmtree, gone, True)
 
-    async def _watch(self, folder: Path, context: BrowserContext, recording: _Recording) -> None:
+    async def _watch(self, context: BrowserContext, recording: _Recording) -> None:
         """Gives a recording up when the browser's traces hold too much."""
         while True:
-            if await asyncio.to_thread(_bytes, folder, recording.name) > MOST_RAW_BYTES:
+            if await asyncio.to_thread(_bytes, self._folder, recording.name) > MOST_RAW_BYTES:
                 break
             await asyncio.sleep(_LOOK_S)
         recording.lost = f"it was given up, since this browser's traces have more than {MOST_RAW_BYTES:,} bytes"
         with contextlib.suppress(PlaywrightError):  # the context may close at this moment
             await context.tracing.stop()
-        await asyncio.to_thread(shutil.rmtree, _set_aside(folder, recording.name), True)
+        await asyncio.to_thread(shutil.rmtree, _set_aside(self._folder, recording.name), True)
 
 
 def _set_aside(folder: Path, name: str, shared: Sequence[str] = ()) -> Path:

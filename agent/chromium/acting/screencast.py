@@ -9,11 +9,11 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import FrameOptions, ScreencastFrame
 from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.wire.connection import Session, session_with
 
 _SILENT_S = 0.5
 """A page that does not change gives no pictures: the caller hears that often that it can look for another tab."""
@@ -32,7 +32,7 @@ async def screencast(tab: Tab, options: FrameOptions) -> AsyncGenerator[Screenca
     Raises:
         playwright.async_api.Error: the tab is gone.
     """
-    session = await tab.page.context.new_cdp_session(tab.page)
+    session = await session_with(tab.connection, tab.page)
     came: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     session.on("Page.screencastFrame", came.put_nowait)
     given = ""
@@ -71,7 +71,7 @@ def _screencast_parameters(options: FrameOptions) -> dict[str, Any]:
     return {"format": "jpeg", "quality": options.quality, "everyNthFrame": 1, **pixels}
 
 
-async def _picture(session: CDPSession, options: FrameOptions) -> str:
+async def _picture(session: Session, options: FrameOptions) -> str:
     """The window as it is now, in base64; "" where it does not come in time: a dialog of the page holds it up."""
     asked = {"format": "jpeg", "quality": options.quality, "optimizeForSpeed": True}
     try:

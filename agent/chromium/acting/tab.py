@@ -8,8 +8,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 
 from shoal.agent.browser import ObserveOptions
 from shoal.agent.chromium.acting.downloads import Downloads
@@ -21,6 +21,7 @@ from shoal.agent.chromium.devtools.page_walk import PageWalk
 from shoal.agent.chromium.devtools.traffic import NetworkTraffic
 from shoal.agent.chromium.devtools.worlds import World, Worlds
 from shoal.agent.chromium.navigation_state import NavigationState
+from shoal.agent.chromium.wire.connection import Connection, Session, session_with
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import FrameWalk
 from shoal.agent.support.json_value import Json
@@ -59,14 +60,15 @@ async def document_quiet(read: Callable[[str, Json], Awaitable[Json]], quiet_s: 
 class Tab:
     """A page and what is attached to it. Attaches nothing before it is needed: most sessions only open and read."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, connection: Connection) -> None:
         self.page = page
+        self.connection = connection
         self.files: Downloads | None = None  # told how this tab's downloads go
         self.errors = PageErrorLog()  # told what its console and network tell
         self.on_called: Callable[[], None] = lambda: None  # a page, this one or another, sent the tab somewhere
         self.on_crashed: Callable[[], None] = lambda: None  # its renderer ended
         self._crash = asyncio.Event()
-        self._session: asyncio.Task[CDPSession] | None = None
+        self._session: asyncio.Task[Session] | None = None
         self._frame_id = ""
         self._reader: IsolatedReader | None = None
         self._traffic: NetworkTraffic | None = None
@@ -81,7 +83,7 @@ class Tab:
     async def renewed(self) -> Tab:
         """The same page for another session, with nothing remembered, nothing followed and nothing set."""
         self.page.remove_listener("crash", self._on_crash)
-        tab = Tab(self.page)
+        tab = Tab(self.page, self.connection)
         tab._frame_id = self._frame_id
         if self._session is not None:  # with it goes what was set through it: overrides, bindings, scripts, blocking
             await (await self._session).detach()
@@ -110,10 +112,10 @@ class Tab:
             async with asyncio.timeout(within_s):
                 await self._crash.wait()
 
-    async def session(self) -> CDPSession:
+    async def session(self) -> Session:
         """The DevTools session of this tab, opened once."""
         if self._session is None or (self._session.done() and self._session.exception() is not None):
-            self._session = asyncio.ensure_future(self.page.context.new_cdp_session(self.page))
+            self._session = asyncio.ensure_future(session_with(self.connection, self.page))
         return await asyncio.shield(self._session)
 
     async def frame_id(self) -> str:
@@ -155,7 +157,7 @@ class Tab:
     async def worlds(self) -> Worlds:
         """The worlds of this tab's frames, followed from the first call on."""
         if self._worlds is None:
-            worlds = Worlds(self.page, await self.session(), self.errors)
+            worlds = Worlds(self.page, self.connection, await self.session(), self.errors)
             await worlds.open()
             self._worlds = worlds
         return self._worlds

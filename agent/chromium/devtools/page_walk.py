@@ -8,13 +8,13 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import ElementPath, ObserveOptions
 from shoal.agent.chromium.devtools.closed_roots import hand_over_closed_roots
 from shoal.agent.chromium.devtools.frame_document import located
 from shoal.agent.chromium.devtools.worlds import World, Worlds
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import FrameSpot, FrameWalk, is_cut, read_walk, size
 from shoal.agent.support.json_value import Json
@@ -44,7 +44,7 @@ class PageWalk:
     def __init__(self, worlds: Worlds) -> None:
         self._worlds = worlds
         # Per session: its document, and which nodes were told to listen, for which events ("": clicks and the like).
-        self._listeners: dict[CDPSession, tuple[str, set[tuple[str, int]]]] = {}
+        self._listeners: dict[Session, tuple[str, set[tuple[str, int]]]] = {}
         self._untold = False  # whether elements that take clicks were left for the next look
         self.paths: dict[str, tuple[str, ...]] = {}  # frame prefix to the ids of the iframes that lead there
         self.frames: dict[str, str] = {}  # frame prefix to DevTools' frame id
@@ -220,7 +220,7 @@ class PageWalk:
             if not any(fresh) or time.monotonic() - began < _QUICK_S:
                 return
 
-    async def _tell_listeners(self, session: CDPSession, options: ObserveOptions) -> bool:
+    async def _tell_listeners(self, session: Session, options: ObserveOptions) -> bool:
         """Tells the walkers of one process which elements have listeners; False where they know of all."""
         document = await session.send("Runtime.evaluate", {"expression": "document", "objectGroup": "shoal"})
         # Asked of the page's own document: asked of an isolated world's, Chromium loses that world's identities.
@@ -250,7 +250,7 @@ class PageWalk:
         await session.send("Runtime.releaseObjectGroup", {"objectGroup": "shoal"})
         return limit < most
 
-    def _reported_nodes(self, session: CDPSession, document: str) -> set[tuple[str, int]]:
+    def _reported_nodes(self, session: Session, document: str) -> set[tuple[str, int]]:
         """Which nodes were told in this document; what was told about earlier ones is forgotten."""
         at, known = self._listeners.get(session, ("", set()))
         if at != document:
@@ -258,7 +258,7 @@ class PageWalk:
             self._listeners[session] = (document, known)
         return known
 
-    async def _mark(self, session: CDPSession, worlds: list[World], nodes: list[int], event: str) -> None:
+    async def _mark(self, session: Session, worlds: list[World], nodes: list[int], event: str) -> None:
         """Hands nodes, by DevTools' ids, to the walkers of the documents that they are in.
 
         Elements that take clicks, or those that listen for `event`.
@@ -283,7 +283,7 @@ class PageWalk:
                 elsewhere += [here[index][0] for index in answer["result"]["value"]]
             nodes = elsewhere
 
-    async def _resolve(self, session: CDPSession, world: World, node: int) -> str | None:
+    async def _resolve(self, session: Session, world: World, node: int) -> str | None:
         asked = {"backendNodeId": node, "executionContextId": world.context, "objectGroup": "shoal"}
         try:
             answer = await session.send("DOM.resolveNode", asked)

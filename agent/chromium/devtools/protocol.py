@@ -1,4 +1,4 @@
-"""The interface of a DevTools session that our own code uses (Playwright's `CDPSession` and `RawSession` have it), and
+"""The interface of a DevTools session that our own code uses (Playwright's `CDPSession` and our `Session` have it), and
 that of a page.
 """
 

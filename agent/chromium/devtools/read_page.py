@@ -15,10 +15,11 @@ from shoal.agent.chromium.context_reset import EMPTY_S, clear_traces, close_quie
 from shoal.agent.chromium.devtools.fetched_json import FetchWatch
 from shoal.agent.chromium.devtools.isolated_reader import IsolatedReader
 from shoal.agent.chromium.devtools.page_errors import PageErrorLog
-from shoal.agent.chromium.devtools.raw_pages import ENDED, GONE, RawPage, RawPages, RawSession
+from shoal.agent.chromium.devtools.raw_pages import RawPage, RawPages
 from shoal.agent.chromium.devtools.traffic import NetworkTraffic
 from shoal.agent.chromium.landing import landing_from, landing_here, sign_in
 from shoal.agent.chromium.refreshes import AFTER_OPENING_S, followed
+from shoal.agent.chromium.wire.connection import ENDED, GONE, Session
 from shoal.agent.errors import ConnectionLost, PageCrashed
 from shoal.agent.support.json_value import Json
 from shoal.agent.types import PageErrors
@@ -58,7 +59,7 @@ class ReadPage:
     def __init__(self, raw: RawPage) -> None:
         self.raw = raw
         self.accept_dialogs = True  # as its session wants it
-        self._talk: RawSession = raw.session
+        self._talk: Session = raw.session
         self._reader = IsolatedReader(raw.session, raw.frame)
         self._traffic: NetworkTraffic | None = None
         self.fetches: FetchWatch | None = None  # what its scripts fetch, where that is watched
@@ -231,7 +232,7 @@ class ReadPage:
         """Return whether it is still there."""
         return not self.crashed and not self._talk.ended
 
-    async def session(self) -> RawSession:
+    async def session(self) -> Session:
         """The DevTools session of this page."""
         return self._talk
 
@@ -267,7 +268,7 @@ class ReadPage:
                 navigation = await self._navigate(BLANK)
                 await self._document(navigation["loaderId"], parsed=False)
                 fresh, *_ = await asyncio.gather(self._again(), clear_traces(self._talk), self.raw.forget_permissions())
-                await self.raw.detach()
+                await self.raw.session.detach()
         except (PlaywrightError, PageCrashed, TimeoutError):
             return None
         return None if self.not_reusable else fresh  # it may have opened windows while it was torn down

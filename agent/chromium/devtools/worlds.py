@@ -11,10 +11,11 @@ import contextlib
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page
 
 from shoal.agent.chromium.devtools.page_errors import LONGEST, PageErrorLog, console_text, exception_text
+from shoal.agent.chromium.wire.connection import Connection, Session, session_with
 from shoal.agent.errors import BrowserError
 from shoal.agent.observe.tree import WALKER
 from shoal.agent.support.json_value import Json
@@ -33,7 +34,7 @@ _WALKER_IS_THERE = (
 class World:
     """One frame's world."""
 
-    session: CDPSession
+    session: Session
     context: int  # DevTools' execution context id within the session, which may become another's
     document: str  # its unique id
     frame: str  # DevTools' frame id
@@ -80,11 +81,12 @@ def _value(answer: dict[str, Any]) -> Json:
 class Worlds:
     """All worlds of one tab, frames of other processes included."""
 
-    def __init__(self, page: Page, session: CDPSession, errors: PageErrorLog) -> None:
+    def __init__(self, page: Page, connection: Connection, session: Session, errors: PageErrorLog) -> None:
         self._page = page
+        self._connection = connection
         self._main = session
-        self._sessions: dict[CDPSession, dict[str, tuple[int, str]]] = {}  # per session: by frame id
-        self._foreign: dict[Frame, CDPSession] = {}  # sessions of frames that live in other processes
+        self._sessions: dict[Session, dict[str, tuple[int, str]]] = {}  # per session: by frame id
+        self._foreign: dict[Frame, Session] = {}  # sessions of frames that live in other processes
         self._errors = errors
         self.console: list[str] = []  # errors that the page's scripts wrote
         self._came = asyncio.Event()  # a world did
@@ -93,7 +95,7 @@ class Worlds:
         """Begins to follow the main session."""
         await self._follow(self._main)
 
-    async def _follow(self, session: CDPSession) -> None:
+    async def _follow(self, session: Session) -> None:
         contexts: dict[str, tuple[int, str]] = {}
         self._sessions[session] = contexts
 
@@ -140,7 +142,7 @@ class Worlds:
                     await self._came.wait()
         return self.get(frame)
 
-    def of_session(self, session: CDPSession) -> list[World]:
+    def of_session(self, session: Session) -> list[World]:
         """The worlds of one process of the page."""
         return [World(session, *context, frame) for frame, context in self._sessions.get(session, {}).items()]
 
@@ -154,7 +156,7 @@ class Worlds:
         ]
 
     @property
-    def sessions(self) -> tuple[CDPSession, ...]:
+    def sessions(self) -> tuple[Session, ...]:
         """One per process of the page."""
         return tuple(self._sessions)
 
@@ -173,7 +175,7 @@ class Worlds:
         if old is not None and self._sessions.get(old):
             return
         try:
-            session = await self._page.context.new_cdp_session(frame)
+            session = await session_with(self._connection, frame)
         except PlaywrightError:
             return  # it lives in its parent's process, whose session covers it
         if old is not None:

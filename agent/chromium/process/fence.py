@@ -4,20 +4,30 @@ The kernel keeps the fence (Landlock, Linux 5.13 and later), around the program 
 browser open a local file, it finds none. Run by path, with nothing of ours imported:
 
     python -I -S fence.py OWN_FOLDER PROGRAM ARGUMENTS...
+
+Without a folder ("") there is no fence. Where a socket is named by the environment, the ends of a browser's DevTools
+pipe are handed over there before, and those that come back take their place.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import socket
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 VARIABLES = "SHOAL_FENCE"
 """Prefix of the variables that name the parts to the starter; a browser gets none of them."""
+
+_PIPE = (3, 4)
+"""A browser's ends of its DevTools pipe: where calls come, and where answers go."""
+_LONGEST_ADDRESS = 100
+"""Characters of a socket's path; systems take 103 to 107."""
 
 # linux/landlock.h
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
@@ -88,13 +98,48 @@ def _checked(answer: int) -> int:
     return answer
 
 
+@contextmanager
+def socket_address(path: str) -> Iterator[str]:
+    """An address by which a socket in the file system is bound or reached, however long its path is."""
+    if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
+        yield path
+        return
+    folder = os.open(Path(path).parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{Path(path).name}"
+    finally:
+        os.close(folder)
+
+
+def hand_over(path: str) -> None:
+    """Hands the ends of this process's DevTools pipe over at a socket, and takes those that come back.
+
+    Raises:
+        OSError: nobody is there, or no others come.
+    """
+    with socket.socket(socket.AF_UNIX) as taker:
+        with socket_address(path) as address:
+            taker.connect(address)
+        socket.send_fds(taker, [b"."], list(_PIPE))
+        _, ends, _, _ = socket.recv_fds(taker, 1, len(_PIPE))
+    if len(ends) != len(_PIPE):
+        raise ConnectionError("nobody has taken the browser's pipe over")
+    for end, place in zip(ends, _PIPE, strict=True):
+        os.dup2(end, place)
+        os.close(end)
+
+
 def main() -> None:
     own, program, *arguments = sys.argv[1:]
     profiles = [argument.partition("=")[2] for argument in arguments if argument.startswith("--user-data-dir=")]
-    os.environ["TMPDIR"] = own
+    taker = os.environ.get(f"{VARIABLES}_PIPE", "")
     for name in [name for name in os.environ if name.startswith(VARIABLES)]:
         del os.environ[name]
-    close((own, *profiles), (str(Path(program).resolve().parent),))
+    if taker:
+        hand_over(taker)
+    if own:
+        os.environ["TMPDIR"] = own
+        close((own, *profiles), (str(Path(program).resolve().parent),))
     os.execv(program, [program, *arguments])
 
 

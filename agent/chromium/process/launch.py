@@ -1,4 +1,4 @@
-"""Starting a Chromium, or joining one that runs."""
+"""Starting a Chromium."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from shoal.agent.chromium.faults import first_line
 from shoal.agent.chromium.process.driver import Driver, acquire_driver
 from shoal.agent.chromium.process.environment import browser_environment
 from shoal.agent.chromium.process.find import find_chromium
+from shoal.agent.chromium.process.pipe_handover import PipeHandover
 from shoal.agent.chromium.process.process_tree import ProcessTree
 from shoal.agent.chromium.process.sandbox import sandbox_works
-from shoal.agent.chromium.process.starter import Starter, starter
+from shoal.agent.chromium.process.starter import Starter, plain_starter, starter
+from shoal.agent.chromium.wire.shared_pipe import SharedPipe
 from shoal.agent.errors import BrowserError, BrowserNotFound
 from shoal.agent.spec import Viewport
 from shoal.agent.support.busy import longer_s
@@ -66,8 +68,13 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
     mark = f"--shoal-browser={secrets.token_hex(8)}"
     driver = await acquire_driver()
     temp, limit_s = _temp_folder(options.temp_dir), longer_s(options.timeout_s)
+    sharing: asyncio.Task[SharedPipe] | None = None
     try:
-        program = await asyncio.to_thread(_fenced, executable, temp, options, sandbox)
+        handover = PipeHandover(temp)
+        sharing = asyncio.create_task(handover.shared(), name="share-pipe")
+        program = await asyncio.to_thread(_starter, executable, temp, options, sandbox)
+        further = dict(options.playwright)
+        environment = {**browser_environment(), **further.pop("env", {})}
         async with asyncio.timeout(limit_s + 5):
             settings: dict[str, Any] = {
                 "executable_path": program.program,
@@ -76,45 +83,32 @@ async def launch(options: LaunchOptions = LaunchOptions()) -> Browser:
                 "args": [*_FLAGS, mark, f"--window-size={options.window.width},{options.window.height}", *options.args],
                 "proxy": _proxy(options),
                 "artifacts_dir": temp,
-                "env": {**browser_environment(), **program.environment},
+                "env": {**environment, **program.with_pipe(handover.path).environment},
                 "timeout": limit_s * 1000,
                 # Ray and the command line end browsers themselves, in order; a handler here would race with them.
                 "handle_sigint": False,
                 "handle_sigterm": False,
                 "handle_sighup": False,
             }
-            browser = await driver.playwright.chromium.launch(**{**settings, **options.playwright})
-    except (PlaywrightError, TimeoutError) as error:
-        await _undo(driver, mark, temp)
+            browser = await driver.playwright.chromium.launch(**{**settings, **further})
+            pipe = await sharing
+    except (PlaywrightError, TimeoutError, OSError) as error:
+        await _undo(driver, mark, temp, sharing)
         raise _launch_error(error, executable, options, limit_s) from error
     except BaseException:  # canceled: what was begun must not outlive those who asked for it
-        await _undo(driver, mark, temp)
+        await _undo(driver, mark, temp, sharing)
         raise
     processes = await asyncio.to_thread(ProcessTree.marked, mark)
-    return ChromiumBrowser(browser, driver, processes, temp=temp, window=options.window)
+    return ChromiumBrowser(browser, pipe, driver, processes, temp=temp, window=options.window)
 
 
-async def attach(address: str, *, timeout_s: float = 30.0) -> Browser:
-    """A Chromium that runs already, by its DevTools address (http://host:9222 or ws://…).
-
-    Closing it closes the contexts that were opened through it and leaves the process alone.
-
-    Raises:
-        BrowserError: nothing answers there.
-    """
-    driver = await acquire_driver()
-    try:
-        async with asyncio.timeout(timeout_s + 5):
-            browser = await driver.playwright.chromium.connect_over_cdp(address, timeout=timeout_s * 1000)
-    except (PlaywrightError, TimeoutError) as error:
-        await driver.release()
-        reason = first_line(error) if isinstance(error, PlaywrightError) else "no answer in time"
-        raise BrowserError(f"no browser could be reached at {address}: {reason}") from error
-    return ChromiumBrowser(browser, driver, ProcessTree.nothing(), temp=None, window=None)
-
-
-async def _undo(driver: Driver, mark: str, temp: Path) -> None:
+async def _undo(driver: Driver, mark: str, temp: Path, sharing: asyncio.Task[SharedPipe] | None) -> None:
     """Ends a launch that came to nothing."""
+    if sharing is not None:
+        sharing.cancel()
+        await asyncio.wait([sharing])
+        if not sharing.cancelled() and sharing.exception() is None:
+            sharing.result().close()
     begun = await asyncio.to_thread(ProcessTree.marked, mark)
     await asyncio.to_thread(begun.end, [])
     await driver.release()
@@ -128,12 +122,15 @@ def _temp_folder(parent: str | None) -> Path:
     return Path(tempfile.mkdtemp(prefix="shoal-browser-", dir=parent))
 
 
-def _fenced(executable: Path, temp: Path, options: LaunchOptions, sandbox: bool) -> Starter:
-    """Return what starts the browser so that it reads no other files than it may;
-    the browser itself where nothing can.
+def _starter(executable: Path, temp: Path, options: LaunchOptions, sandbox: bool) -> Starter:
+    """Return what starts the browser, so that it reads no other files than it may where something can keep it from
+    them.
+
+    Raises:
+        NoStarter: no program may be run here that does it.
     """
     fence = starter(executable, temp, sandbox=sandbox) if options.fenced else None
-    return fence if isinstance(fence, Starter) else Starter(executable, {})
+    return fence if isinstance(fence, Starter) else plain_starter(executable, temp)
 
 
 def _proxy(options: LaunchOptions) -> ProxySettings | None:
@@ -146,8 +143,10 @@ def _proxy(options: LaunchOptions) -> ProxySettings | None:
 
 
 def _launch_error(error: Exception, executable: Path, options: LaunchOptions, limit_s: float) -> BrowserError:
-    if not isinstance(error, PlaywrightError):
+    if isinstance(error, TimeoutError):
         return BrowserError(f"{executable} did not answer within {limit_s:.0f} s")
+    if not isinstance(error, PlaywrightError):
+        return BrowserError(f"{executable} did not start: {error}")
     if "ENOENT" in error.message or "doesn't exist" in error.message:
         return BrowserNotFound(f"{executable} is not there any more")
     if _NO_SANDBOX_HINT in error.message.lower() and options.sandbox == "yes":

@@ -19,7 +19,7 @@ _KILL_S = 3.0
 class ProcessTree:
     """A browser's main process with all that it started. Every method may block for some milliseconds."""
 
-    root: psutil.Process | None  # None when it runs elsewhere, or was gone before it was seen
+    root: psutil.Process | None  # None: it was gone before it was seen
     profile: Path | None = None  # its profile folder, which an unclean end leaves behind
 
     @classmethod
@@ -35,20 +35,6 @@ class ProcessTree:
                 folders = [part.removeprefix(_PROFILE_FLAG) for part in command if part.startswith(_PROFILE_FLAG)]
                 return cls(process, Path(folders[0]) if folders else None)
         return cls(None)
-
-    @classmethod
-    def nothing(cls) -> ProcessTree:
-        """Of a browser that somebody else started."""
-        return cls(None)
-
-    def alive(self) -> bool:
-        """False once the main process has ended; True also when it runs elsewhere."""
-        if self.root is None:
-            return True
-        try:
-            return bool(self.root.is_running() and self.root.status() != psutil.STATUS_ZOMBIE)
-        except psutil.Error:
-            return False
 
     def members(self) -> list[psutil.Process]:
         """The processes that live now, the main one first."""

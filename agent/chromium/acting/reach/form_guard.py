@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.acting.tab import Tab
 from shoal.agent.chromium.devtools.raw_pages import RawPages
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.errors import SiteNotSentTo
 from shoal.agent.support.sites.sites import Sites, site_of
 from shoal.agent.support.web_addresses import clipped_address
@@ -58,7 +58,7 @@ class FormGuard:
     def __init__(self, pages: RawPages) -> None:
         self._pages = pages
         self._watched: dict[SentForms, str] = {}  # with DevTools' id of the browser context
-        self._root: CDPSession | None = None  # once it tells of documents
+        self._root: Session | None = None  # once it tells of documents
         self._enabling = asyncio.Lock()
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -81,12 +81,12 @@ class FormGuard:
         """The context is closed."""
         self._watched.pop(forms, None)
 
-    def _paused(self, root: CDPSession, event: dict[str, Any]) -> None:
+    def _paused(self, root: Session, event: dict[str, Any]) -> None:
         task = asyncio.ensure_future(self._answer(root, event))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
-    async def _answer(self, root: CDPSession, event: dict[str, Any]) -> None:
+    async def _answer(self, root: Session, event: dict[str, Any]) -> None:
         method, url = event["request"]["method"], event["request"]["url"]
         asked: dict[str, Any] = {"requestId": event["requestId"]}
         call = "Fetch.continueRequest"

@@ -1,0 +1,1 @@
+"""Our own DevTools client of a browser that Playwright has started."""
