@@ -21,6 +21,10 @@ _SWITCH_S = 0.001
 statement and each row: with Python's 5 ms a short transaction waits several times that for the event loop.
 """
 
+_LEFT_OUT = ("httpx._main", "trio")
+"""Parts of libraries that no process here uses: httpx's own command line, which imports Rich, Click and Pygments, and
+the event loop that anyio and httpcore know beside asyncio's, where it is installed. 60 and 100 ms."""
+
 _ARROW, _REGISTER = "ray._private.arrow_serialization", "_register_custom_datasets_serializers"
 """Ray's module and function that import Arrow and NumPy, for tables that are sent to actors: none is. They take 0.2 to
 0.4 s of CPU and 30 MiB in each process. A Ray without them does as it always did."""
@@ -31,9 +35,27 @@ def collect_rarely() -> None:
     gc.set_threshold(_YOUNG, 20, 100)
 
 
+def leave_out() -> None:
+    """Keeps what nothing uses from being imported. For the beginning of a process, before it imports anything else."""
+    for name in _LEFT_OUT:
+        sys.modules.setdefault(name, None)  # type: ignore[arg-type]  # as Python has it for a module that is not there
+
+
+def import_less() -> None:
+    """The same in a process that logs."""
+    leave_out()
+    if "structlog" not in sys.modules and "rich" not in sys.modules:
+        sys.modules["rich"] = None  # type: ignore[assignment]
+        try:
+            import_module("structlog")  # it draws tracebacks by Rich where that is there: 80 ms, and ours are plain
+        finally:
+            del sys.modules["rich"]
+
+
 def begin_worker() -> None:
     """Ray calls this in each of its worker processes, before any actor."""
     collect_rarely()
+    import_less()
     if (module := _arrow_module()) is not None:
         setattr(module, _REGISTER, _register_nothing)
 

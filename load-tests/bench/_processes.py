@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -24,12 +25,13 @@ def cpu_s(processes: Iterable[psutil.Process]) -> float:
 
 
 class TreeCpu:
-    """CPU seconds of this process and all below it, by what each process is, while the context lasts.
+    """CPU seconds of a process, this one or that of `pid`, and all below it, by kind, while the context lasts.
 
     A look every 0.2 s keeps what each process has taken: one that ends in between loses the time since the last look.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pid: int | None = None) -> None:
+        self._owner = psutil.Process(pid)
         self._first: dict[tuple[int, float], float] = {}
         self._last: dict[tuple[int, float], float] = {}
         self._kinds: dict[tuple[int, float], str] = {}
@@ -65,29 +67,39 @@ class TreeCpu:
             self._look()
 
     def _look(self) -> None:
-        me = psutil.Process()
-        for process in (me, *me.children(recursive=True)):
+        for process in (self._owner, *self._owner.children(recursive=True)):
             try:
                 key, times = (process.pid, process.create_time()), process.cpu_times()
-                if key not in self._kinds:
-                    self._kinds[key] = "this process" if process.pid == me.pid else _kind(process)
+                self._kinds[key] = "this process" if process.pid == os.getpid() else kind_of(process)
             except psutil.NoSuchProcess:
                 continue
             self._last[key] = times.user + times.system
 
 
-def _kind(process: psutil.Process) -> str:
+def kind_of(process: psutil.Process) -> str:
     """Return what a process is, as its command says."""
     said = " ".join(process.cmdline())
     kinds = {
+        "gcs_server": "Ray's gcs_server",
+        "raylet/raylet": "Ray's raylet",
+        "forking.server": "fork server" if _is_server(process) else "gateway",
+        "forking/client": "fork client",
         "headless": "Chromium",
         "chrom": "Chromium",
         "reader_child": "reader",
         "BrowserNode": "browser node",
         "ray::": said.partition("ray::")[2].partition(".")[0].partition(" ")[0],
-        "gateway": "gateway",
         "playwright": "Playwright's driver",
         "_tier_site": "the site",
+        "watchdog": "watchdog",
+        "gateway": "gateway",
+        "shoal up": "shoal up",
         "ray": "Ray",
     }
     return next((kind for sign, kind in kinds.items() if sign in said), process.name())
+
+
+def _is_server(process: psutil.Process) -> bool:
+    """Return whether it is the fork server, and no fork of it."""
+    parent = process.parent()
+    return parent is None or parent.cmdline() != process.cmdline()

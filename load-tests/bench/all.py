@@ -34,6 +34,7 @@ BENCHES = (
     "optimisations",
     "agent_calls",
     "prompt_costs",
+    "start",
 )
 _NEEDS_VLLM = frozenset({"prompt_costs"})
 """It counts with vLLM's own tokenizers and grammars, 2.4 GB that `scripts/setup-vllm` installs."""

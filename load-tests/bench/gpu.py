@@ -50,7 +50,8 @@ from shoal.agent.policies.model import ModelPolicy  # noqa: E402
 from shoal.agent.policies.policy import SessionState  # noqa: E402
 from shoal.agent.spec import JobSpec  # noqa: E402
 from shoal.agent.types import Action, ActionResult, Element, Observation, Step  # noqa: E402
-from shoal.services.inference.load import ServerLoad, read_load  # noqa: E402
+from shoal.services.inference.admission import ServerLoad  # noqa: E402
+from shoal.services.inference.load import read_load  # noqa: E402
 from shoal.services.inference.options import VllmOptions  # noqa: E402
 from shoal.services.inference.process import running_vllm  # noqa: E402
 from tests.vllm.server import free_port, tiny_vllm  # noqa: E402

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from shoal.services.cli.command_table import CommandTable, command_group
-from shoal.services.interpreter import collect_rarely
+from shoal.services.interpreter import collect_rarely, leave_out
 
 app = command_group(
     name="shoal",
@@ -37,8 +37,7 @@ def main() -> None:
     # Pydantic looks for plugins in all packages that are installed, in each process: 30 ms, and none is meant for ours.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     collect_rarely()
-    # httpx does without its own command line, which imports Rich, Click and Pygments: 60 ms.
-    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # as Python has it for a module that is not there
+    leave_out()
     try:
         app()
     except Exception as error:

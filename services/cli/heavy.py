@@ -9,12 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from shoal.services.interpreter import import_less
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from contextlib import AbstractAsyncContextManager
     from typing import Any
 
     from shoal.api import Api
+    from shoal.services.cluster.embedded import Cluster
     from shoal.services.cluster.supervisor import Supervisor
     from shoal.services.doctor import Finding
     from shoal.services.settings import Settings
@@ -35,7 +38,15 @@ def supervised(settings: Settings, *, health_port: int | None) -> AbstractAsyncC
 
 def set_up_logs(level: str, form: str) -> None:
     """See `shoal.services.logs.set_up`."""
+    import_less()
     import_module("shoal.services.logs").set_up(level, form)
+
+
+def embedded_cluster(settings: Settings, tell: Callable[[str], None]) -> AbstractAsyncContextManager[Cluster]:
+    """See `shoal.services.cluster.embedded.embedded_cluster`."""
+    import_less()
+    module = import_module("shoal.services.cluster.embedded")
+    return cast("AbstractAsyncContextManager[Cluster]", module.embedded_cluster(settings, tell=tell))
 
 
 def own_gateway(settings: Settings, tell: Callable[[str], None]) -> AbstractAsyncContextManager[Api]:

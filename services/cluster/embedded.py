@@ -12,39 +12,31 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import ray
 import structlog
 from pydantic import SecretStr
-from ray.actor import ActorHandle
-from ray.exceptions import RayError
 
 from shoal.agent.chromium.process.find import find_chromium, read_version
-from shoal.agent.support.busy import load_and_cores
-from shoal.services.artifacts.store import ArtifactStore
-from shoal.services.browsers.configs import worker_config
 from shoal.services.cluster.address import ADDRESS_FILE, LOCK_FILE, make_data_folder, running_cluster
-from shoal.services.cluster.configs import artifact_store, dispatch_config
+from shoal.services.cluster.forking.server import fork_server
 from shoal.services.cluster.gateway_keeper import supervised_gateway
-from shoal.services.cluster.guard import RayEnded, ended_parts, guarded, while_ray_runs
-from shoal.services.cluster.limits import start_advice, start_limit_s
-from shoal.services.cluster.local_ray import local_ray
 from shoal.services.cluster.run_dir import RunDir
 from shoal.services.cluster.serving import listening, patiently
 from shoal.services.cluster.watchdog import Watchdog
-from shoal.services.dispatch.actor import DispatcherParts, start_dispatcher
 from shoal.services.errors import BadSetting, ClusterFailed
 from shoal.services.events import LogEvent
 from shoal.services.private import make_folder, opener
 from shoal.services.settings import Settings
-from shoal.services.store.store import Store, open_store
+
+if TYPE_CHECKING:
+    from shoal.services.artifacts.store import ArtifactStore
+    from shoal.services.store.store import Store
 
 log = structlog.get_logger()
 
-_RAY_STARTS = 3
-_STOP_S = 60.0
 _LOOKED_AT_S = 0.3
 
 Tell = Callable[[str], None]
@@ -86,19 +78,21 @@ async def embedded_cluster(settings: Settings, *, tell: Tell = lambda stage: Non
         )  # first: a taken port should be told at once
         settings = _with_cookie_secret(_asking_here(settings, listener))
         tell("opening the store")
-        store = await patiently(lambda: open_store(settings.store_url), tell)
-        stack.push_async_callback(store.close)
-        artifacts = artifact_store(settings)
-        stack.push_async_callback(artifacts.close)
         run_dir = _run_dir(with_sync)
-        # It starts beside all that follows.
-        keeper = await stack.enter_async_context(supervised_gateway(listener, settings, run_dir.tmp))
+        # It starts beside all that follows, and first beside this import, which takes as long as its own.
+        forks = with_sync.enter_context(fork_server(run_dir.path))
+        parts = import_module("shoal.services.cluster.embedded_parts")
+        store = await patiently(lambda: parts.open_store(settings.store_url), tell)
+        stack.push_async_callback(store.close)
+        artifacts = parts.artifact_store(settings)
+        stack.push_async_callback(artifacts.close)
+        keeper = await stack.enter_async_context(supervised_gateway(listener, settings, run_dir.tmp, forks))
         tell("starting Ray")
-        await _start_ray(with_sync, run_dir, settings, tell)
+        await parts.start_ray(with_sync, run_dir, settings, tell, forks)
         keeper.check()
         tell("starting the browser workers")
-        actor = await stack.enter_async_context(_dispatcher(settings, run_dir))
-        await stack.enter_async_context(guarded(actor, store))
+        actor = await stack.enter_async_context(parts.dispatcher(settings, run_dir))
+        await stack.enter_async_context(parts.guarded(actor, store))
         tell("starting the gateway")
         url = await keeper.url()
         stack.push_async_callback(keeper.end)  # before the workers are: what nobody would run should not be taken
@@ -175,61 +169,3 @@ def _run_dir(stack: ExitStack) -> RunDir:
     stack.callback(run_dir.remove)
     stack.callback(Watchdog(run_dir.path).dismiss)
     return run_dir
-
-
-async def _start_ray(stack: ExitStack, run_dir: RunDir, settings: Settings, tell: Tell) -> None:
-    """Ray, until `stack` ends; tried again when it does not start, with nothing left of the start that failed.
-
-    Raises:
-        ClusterFailed: it did not start in several tries; the message says what to do.
-    """
-    for tried in range(1, _RAY_STARTS + 1):
-        try:
-            stack.enter_context(
-                local_ray(
-                    run_dir,
-                    # One more than ever run, so that a lost worker can be replaced at once.
-                    browsers=max(settings.workers, settings.most_workers) + 1,
-                    object_store_bytes=settings.ray_object_store_mib * 1024 * 1024,
-                    namespace=settings.ray_namespace,
-                )
-            )
-            return
-        except ClusterFailed as error:
-            log.warning(LogEvent.CLUSTER_STARTING, error=error.message, tried=tried)
-            if tried == _RAY_STARTS:
-                advice = start_advice(*load_and_cores())
-                raise ClusterFailed(f"Ray did not start in {tried} tries: {error.message}. {advice}") from error
-            tell(f"Ray did not start; trying again ({tried + 1} of {_RAY_STARTS})")
-            await asyncio.sleep(0)  # a signal that came meanwhile ends the command here
-
-
-@asynccontextmanager
-async def _dispatcher(settings: Settings, run_dir: RunDir) -> AsyncIterator[ActorHandle[Any]]:
-    """The dispatcher with its workers, until they are drained."""
-    parts = DispatcherParts(settings.store_url, dispatch_config(settings), worker_config(settings, run_dir.tmp))
-    actor = start_dispatcher(parts)
-    limit_s = start_limit_s()
-    try:
-        await while_ray_runs(actor.ready.remote(), limit_s)
-    except (RayError, TimeoutError, RayEnded) as error:
-        cause = getattr(error, "cause", None) or str(error) or f"not within {limit_s:.0f} s"
-        advice = start_advice(*load_and_cores())
-        raise ClusterFailed(f"the browser workers did not start: {cause}. {advice}") from error
-    try:
-        yield actor
-    finally:
-        if not ended_parts():  # without Ray there is nothing to stop: its processes end with this one
-            await _stop(actor)
-
-
-async def _stop(actor: ActorHandle[Any]) -> None:
-    """Drains and ends the dispatcher, as long as Ray is there: it may be ending just as well."""
-    try:
-        await while_ray_runs(actor.stop.remote(), _STOP_S)
-    except RayEnded:
-        log.warning(LogEvent.CLUSTER_STOPPING, error="Ray has ended before the dispatcher did")
-        return
-    except (RayError, TimeoutError) as error:
-        log.warning(LogEvent.CLUSTER_STOPPING, error=f"the dispatcher did not stop in order: {error}")
-    ray.kill(actor)

@@ -27,6 +27,7 @@ from pathlib import Path
 import structlog
 
 from shoal.services import logs
+from shoal.services.cluster.forking.server import GATEWAY, client_command
 from shoal.services.cluster.limits import start_limit_s
 from shoal.services.errors import BadSetting, ClusterFailed
 from shoal.services.events import LogEvent
@@ -64,10 +65,11 @@ def why_ended(code: int) -> str:
 class GatewayKeeper:
     """Starts the gateway, and starts it again whenever it ends."""
 
-    def __init__(self, listener: socket.socket, settings: Settings, temp_folder: Path) -> None:
+    def __init__(self, listener: socket.socket, settings: Settings, temp_folder: Path, forks: Path | None) -> None:
         self._listener = listener
         self._settings = settings
         self._temp_folder = temp_folder
+        self._forks = forks
         self._restarts = Restarts()
         self._url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._handover = asyncio.Event()
@@ -153,7 +155,7 @@ class GatewayKeeper:
 
     async def _begin(self) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "shoal.services.cluster.gateway_process"),
+            *(*client_command(self._forks, self._listener.fileno()), "-m", GATEWAY),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -206,7 +208,7 @@ async def _relay(stream: asyncio.StreamReader) -> None:
 
 @asynccontextmanager
 async def supervised_gateway(
-    listener: socket.socket, settings: Settings, temp_folder: Path
+    listener: socket.socket, settings: Settings, temp_folder: Path, forks: Path | None = None
 ) -> AsyncIterator[GatewayKeeper]:
     """A gateway that is starting by itself, and that is kept running for as long as the context lasts.
 
@@ -214,8 +216,9 @@ async def supervised_gateway(
         listener: bound already; its owner closes it after the context.
         settings: with a secret for cookies, since each start would make another one.
         temp_folder: its TMPDIR.
+        forks: where the fork server is that becomes it; None: it is started by itself.
     """
-    keeper = GatewayKeeper(listener, settings, temp_folder)
+    keeper = GatewayKeeper(listener, settings, temp_folder, forks)
     try:
         await keeper.wait_for_handover()
         yield keeper

@@ -9,6 +9,8 @@ import random
 import re
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +30,7 @@ from ray._raylet import (  # type: ignore[attr-defined]  # its stub lacks these
 )
 
 from shoal.agent.support.busy import longer_s
+from shoal.services.cluster.forking.server import client_command
 from shoal.services.cluster.run_dir import RunDir, clear
 from shoal.services.errors import ClusterFailed
 from shoal.services.interpreter import without_arrow
@@ -42,6 +45,10 @@ makes runtime environments: 3.4 s of processor time and 130 MiB for what nothing
 """
 _IDLE = "tail -f /dev/null"
 """In an agent's place: the raylet does not start where a command is missing, and ends when one of the two does."""
+
+_WORKERS = "--python_worker_command="
+_RAYS_SCRIPT = f"{services.RAY_PATH}/_private/workers/setup_worker.py"
+"""Ray's script that makes a worker's environment, of which there is none here, and starts the worker."""
 
 _PATIENCE_S = {
     "RAY_gcs_server_port_wait_time_s": 120.0,
@@ -69,10 +76,15 @@ _WORDS_CHARS = 300
 
 
 @contextmanager
-def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namespace: str) -> Iterator[None]:
+def local_ray(
+    run_dir: RunDir, *, browsers: int, object_store_bytes: int, namespace: str, forks: Path | None = None
+) -> Iterator[None]:
     """Starts Ray, and ends it with all its actors.
 
     Must be entered on the main thread: the kernel ends Ray's processes with the *thread* that started them.
+
+    Args:
+        forks: where the fork server is that becomes its workers; None: each is started by itself.
 
     Raises:
         ClusterFailed: with what its raylet said last. Nothing of that start is left.
@@ -93,7 +105,7 @@ def local_ray(run_dir: RunDir, *, browsers: int, object_store_bytes: int, namesp
     AuthenticationTokenLoader.instance().reset_cache()  # it holds the token of this process's last cluster
     try:
         with without_arrow():
-            _start(run_dir, browsers, object_store_bytes, namespace)
+            _start(run_dir, browsers, object_store_bytes, namespace, forks)
             try:
                 yield
             finally:
@@ -111,13 +123,13 @@ def _put_back(name: str, value: str | None) -> None:
         os.environ[name] = value
 
 
-def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: str) -> None:
+def _start(run_dir: RunDir, browsers: int, object_store_bytes: int, namespace: str, forks: Path | None) -> None:
     # Its notices (how to turn token authentication off, say) are for people who started Ray by hand.
     logging.getLogger("ray").setLevel(logging.ERROR)
     folder = run_dir.path / "ray"
     started: list[Node] = []
     try:
-        with vital_parts_only(), raylet_watched(started), on_loopback(), signals_left_to_us():
+        with vital_parts_only(), raylet_watched(started, forks), on_loopback(), signals_left_to_us():
             ray.init(
                 address="local",
                 num_cpus=2,  # actors ask for none; Ray starts that many idle workers ahead
@@ -155,7 +167,7 @@ def last_words(folder: Path) -> str:
 
 
 @contextmanager
-def raylet_watched(started: list[Node]) -> Iterator[None]:
+def raylet_watched(started: list[Node], forks: Path | None) -> Iterator[None]:
     """Ray starts without its agents, and a raylet that ends is noticed at once. `started` gets the node.
 
     The raylet waits 15 s for the files in which its agents tell their ports. Here these are written before. Ray then
@@ -170,7 +182,7 @@ def raylet_watched(started: list[Node]) -> Iterator[None]:
         _await_raylet(node)
 
     setattr(Node, "start_raylet", watched)  # noqa: B010  as types see it, it cannot be replaced
-    setattr(services, "ConsolePopen", partial(_begun_without_agents, popen))  # noqa: B010
+    setattr(services, "ConsolePopen", partial(_begun_with_forks, popen, forks))  # noqa: B010
     try:
         yield
     finally:
@@ -250,13 +262,21 @@ def vital_parts_only() -> Iterator[None]:
             setattr(Node, name, method)
 
 
-def _begun_without_agents(popen: Any, command: list[str], **named: Any) -> Any:
-    return popen(without_agents(command), **named)
+def _begun_with_forks(popen: Any, forks: Path | None, command: list[str], **named: Any) -> Any:
+    command = without_agents(command)
+    return popen(with_forks(command, forks) if forks else command, **named)
 
 
 def without_agents(command: list[str]) -> list[str]:
     """A command of Ray's, with an idle process in the place of each agent that it would start."""
     return [next((f"{name}{_IDLE}" for name in _AGENTS if part.startswith(name)), part) for part in command]
+
+
+def with_forks(command: list[str], forks: Path) -> list[str]:
+    """A command of Ray's, with the fork server at `forks` for what it would start as Python workers."""
+    starts = f"{_WORKERS}{subprocess.list2cmdline([sys.executable, _RAYS_SCRIPT])} "
+    ours = f"{_WORKERS}{subprocess.list2cmdline(client_command(forks))} "
+    return [ours + part.removeprefix(starts) if part.startswith(starts) else part for part in command]
 
 
 @contextmanager

@@ -10,9 +10,8 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
-
-from shoal.services.cluster.run_dir import clear
 
 
 class Watchdog:
@@ -45,7 +44,8 @@ def main() -> None:
         pass
     path = Path(sys.argv[1])
     if path.exists():
-        clear(path, spare=os.getpid())
+        # Only now: its libraries would lie in memory for as long as the cluster lives.
+        import_module("shoal.services.cluster.run_dir").clear(path, spare=os.getpid())
 
 
 if __name__ == "__main__":

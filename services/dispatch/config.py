@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shoal.services.inference.watch import AdmissionConfig
+from shoal.services.inference.admission import AdmissionConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from shoal.services.inference.load import ServerLoad
-
 _MOST_REPLICAS = 64
 """Processes behind one address whose totals are remembered, besides the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLoad:
+    """One look at one server; engines of one server are added up. Totals count from the server's start."""
+
+    running: float  # requests that are decoded now
+    waiting: float  # requests in the queue
+    kv_cache: float  # share of the KV cache in use, of the fullest engine
+    preempted: float = 0.0  # total: requests thrown out of the KV cache and computed again
+    cache_asked: float = 0.0  # total: prompt tokens looked up in the prefix cache
+    cache_hits: float = 0.0  # total: of these, found
+    prompt_tokens: float = 0.0  # total
+    generated_tokens: float = 0.0  # total
+    first_tokens: float = 0.0  # total: replies that have begun
+    first_token_s: float = 0.0  # total: seconds that they took to begin, queue included
+    process: float = 0.0  # when the process that answered began: tells replicas behind one address apart; 0: not said
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,17 @@ class AdmissionRules:
     used: float = (
         0.8  # more is admitted only where so much of the limit is used: an unused limit says nothing of the server
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionConfig:
+    """Which servers are watched, and how."""
+
+    urls: tuple[str, ...]  # as the client has them, with their version part
+    rules: AdmissionRules = AdmissionRules()
+    interval_s: float = 2.0  # between two looks; a look costs the server some milliseconds
+    timeout_s: float = 5.0  # of one look
+    silent_looks: int = 2  # looks in a row without an answer until a server counts as away
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.admission import AdmissionConfig, AdmissionRules
 from shoal.services.inference.options import VllmOptions
 from shoal.services.inference.sizing import MOST_SEQUENCES, Card, sequences_for, shape_of
-from shoal.services.inference.watch import AdmissionConfig
 from shoal.services.settings import Settings
 
 _CROWDED_SHARE = 1 / 6

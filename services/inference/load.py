@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from shoal.services.answers import bounded_client
+from shoal.services.inference.admission import ServerLoad
 from shoal.services.inference.errors import MetricsAway, MetricsMissing
 
 _RUNNING = "vllm:num_requests_running"
@@ -26,23 +27,6 @@ METRICS_BYTES = 2 << 20
 """Longest exposition that is read; vLLM's has some 100 KiB."""
 
 _NEEDED = frozenset({_RUNNING, _WAITING, _KV_CACHE})
-
-
-@dataclass(frozen=True, slots=True)
-class ServerLoad:
-    """One look at one server; engines of one server are added up. Totals count from the server's start."""
-
-    running: float  # requests that are decoded now
-    waiting: float  # requests in the queue
-    kv_cache: float  # share of the KV cache in use, of the fullest engine
-    preempted: float = 0.0  # total: requests thrown out of the KV cache and computed again
-    cache_asked: float = 0.0  # total: prompt tokens looked up in the prefix cache
-    cache_hits: float = 0.0  # total: of these, found
-    prompt_tokens: float = 0.0  # total
-    generated_tokens: float = 0.0  # total
-    first_tokens: float = 0.0  # total: replies that have begun
-    first_token_s: float = 0.0  # total: seconds that they took to begin, queue included
-    process: float = 0.0  # when the process that answered began: tells replicas behind one address apart; 0: not said
 
 
 def load_from(text: str) -> ServerLoad:
@@ -97,3 +81,8 @@ async def read_load(client: httpx.AsyncClient, url: str) -> ServerLoad:
     if answer.status_code != 200:
         raise MetricsMissing(f"{url} has no metrics: {answer.status_code}")
     return load_from(answer.text)
+
+
+def load_client(timeout_s: float) -> httpx.AsyncClient:
+    """A client for `read_load`, which takes in no more than an exposition."""
+    return bounded_client(METRICS_BYTES, timeout_s=timeout_s)

@@ -6,18 +6,26 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
-import httpx
 import structlog
 
 from shoal.agent.support.json_value import Json
-from shoal.services.answers import bounded_client
 from shoal.services.events import LogEvent
-from shoal.services.inference.admission import AdmissionRules, Admitted, after_look, after_silence, begun
+from shoal.services.inference.admission import (
+    AdmissionConfig,
+    Admitted,
+    ServerLoad,
+    after_look,
+    after_silence,
+    begun,
+)
 from shoal.services.inference.errors import MetricsAway, MetricsMissing
-from shoal.services.inference.load import METRICS_BYTES, ServerLoad, read_load
+
+if TYPE_CHECKING:
+    import httpx
 
 log = structlog.get_logger()
 
@@ -39,17 +47,6 @@ class ModelAdmission(Protocol):
         None: as many as there are.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class AdmissionConfig:
-    """Which servers are watched, and how."""
-
-    urls: tuple[str, ...]  # as the client has them, with their version part
-    rules: AdmissionRules = AdmissionRules()
-    interval_s: float = 2.0  # between two looks; a look costs the server some milliseconds
-    timeout_s: float = 5.0  # of one look
-    silent_looks: int = 2  # looks in a row without an answer until a server counts as away
 
 
 @dataclass(slots=True)
@@ -120,7 +117,7 @@ class Admission:
 
     async def run(self) -> None:
         """Looks at the servers until it is canceled."""
-        async with bounded_client(METRICS_BYTES, timeout_s=self._config.timeout_s) as client:
+        async with _loads().load_client(self._config.timeout_s) as client:
             while True:
                 await self.look(client)
                 await asyncio.sleep(self._config.interval_s)
@@ -135,7 +132,7 @@ class Admission:
 
     async def _look_at(self, server: _Watched, client: httpx.AsyncClient) -> None:
         try:
-            load = await read_load(client, server.url)
+            load: ServerLoad = await _loads().read_load(client, server.url)
         except MetricsMissing:
             server.unlimited, server.silent = True, 0
             return
@@ -163,6 +160,11 @@ class Admission:
         if abs(sessions - server.logged_sessions) > max(1.0, _TOLD_CHANGE * server.logged_sessions):
             log.info(LogEvent.ADMISSION_CHANGED, server=server.url, sessions=sessions, waiting=load.waiting)
             server.logged_sessions = sessions
+
+
+def _loads() -> Any:
+    """The module `load`: only a dispatcher that asks a model server needs its libraries."""
+    return import_module("shoal.services.inference.load")
 
 
 def root_of(url: str) -> str:

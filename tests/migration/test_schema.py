@@ -14,8 +14,8 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.status import FINAL, Status
 from shoal.services.errors import StoreOutdated
 from shoal.services.store.database import codec
+from shoal.services.store.database.indexes import metadata
 from shoal.services.store.database.migrate import migrate
-from shoal.services.store.database.tables import metadata
 from shoal.services.store.database.upgrade import config_for
 from tests.store_world import world
 

@@ -8,9 +8,9 @@ import httpx
 
 from shoal.agent.models.model import Ask, Message
 from shoal.agent.models.openai_compatible import OpenAICompatible
-from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.admission import AdmissionConfig, AdmissionRules
 from shoal.services.inference.process import VllmProcess
-from shoal.services.inference.watch import Admission, AdmissionConfig
+from shoal.services.inference.watch import Admission
 
 LOOKS = 400
 

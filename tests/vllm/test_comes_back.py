@@ -11,8 +11,8 @@ import psutil
 
 from shoal.agent.models.model import Ask, Message
 from shoal.agent.models.openai_compatible import OpenAICompatible
-from shoal.services.inference.admission import AdmissionRules
-from shoal.services.inference.watch import Admission, AdmissionConfig
+from shoal.services.inference.admission import AdmissionConfig, AdmissionRules
+from shoal.services.inference.watch import Admission
 from tests.embedded import demo_shop, up
 from tests.vllm.server import READY_S, free_port, settings_for, start_tiny
 

@@ -14,7 +14,6 @@ from uuid import uuid4
 import ray
 import structlog
 from ray.actor import ActorHandle
-from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayError, RayTaskError
 from ray.util import list_named_actors
 
@@ -245,7 +244,9 @@ class RayPool:
     async def expect(self, workers: int) -> None:
         """Ray's autoscaler keeps nodes for so many workers, and may end the others once they are idle."""
         if workers != self._expected:
-            await asyncio.to_thread(request_resources, bundles=[{"browser": 1.0}] * workers)
+            # Only here: it brings all of the autoscaler, which most clusters do not have.
+            request = import_module("ray.autoscaler.sdk").request_resources
+            await asyncio.to_thread(request, bundles=[{"browser": 1.0}] * workers)
             self._expected = workers
 
     async def close(self) -> None:

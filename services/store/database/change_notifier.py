@@ -7,11 +7,14 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from sqlalchemy import Engine
 
+from shoal.services.store.database.file_events import forget_events, watch_folder
+
 _LOOK_S = 0.05
-"""Seconds between two looks at SQLite's file for writes of other processes."""
+"""Seconds between two looks at SQLite's file for writes of other processes, unless it rests."""
 _SAME_TICK_S = 0.02
 """Two writes so near each other may leave a file with one time: the clock of files ticks every few milliseconds."""
 _UNASKED_S = 1.0
@@ -68,7 +71,8 @@ class ChangeNotifier:
 class PollingNotifier(ChangeNotifier):
     """SQLite: asks the writer's connection whether *another* one has written, for as long as somebody waits.
 
-    Every commit writes to the log beside the file, so the database is seldom asked while that has not changed.
+    Every commit writes to the log beside the file, so the database is seldom asked while that has not changed. Where
+    the system tells of writes, the log is not looked at either while it rests.
     """
 
     def __init__(self, writer: Engine, thread: ThreadPoolExecutor) -> None:
@@ -79,19 +83,75 @@ class PollingNotifier(ChangeNotifier):
         self._version: int | None = None
         self._log = f"{writer.url.database}-wal" if writer.url.database else ""  # no other process sees one in memory
         self._log_was: tuple[int, int] | None = None
+        self._watch = watch_folder(Path(self._log).absolute().parent) if self._log else None
+        self._resting: asyncio.AbstractEventLoop | None = None  # the loop that hears of the next write
 
     async def _sleep(self, event: asyncio.Event, seconds: float) -> None:
-        await super()._sleep(event, min(seconds, _LOOK_S))
-        if not event.is_set() and self._log and time.monotonic() - self._looked > _LOOK_S / 2:
-            self._looked = time.monotonic()
-            log_is = self._settled_log()
-            if log_is is not None and log_is == self._log_was and self._looked - self._asked < _UNASKED_S:
+        known = self._count
+        await super()._sleep(event, min(seconds, _UNASKED_S if self._rests() else _LOOK_S))
+        if self._count != known or self._ended:
+            return
+        event.clear()  # a write woke it: whether it is another process's is asked now, or with the next look
+        if not self._log or time.monotonic() - self._looked <= _LOOK_S / 2:
+            return
+        self._looked = time.monotonic()
+        self._rest()  # before the look, so that what is written after it is told
+        log_is = self._settled_log()
+        if log_is is not None and log_is == self._log_was and self._looked - self._asked < _UNASKED_S:
+            return
+        settled = False
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._look, log_is)
+            settled = log_is is not None
+        except RuntimeError:  # the thread was ended under us
+            if not self._ended:
+                raise
+        finally:
+            if not settled:
+                self._stir()
+
+    def _rests(self) -> bool:
+        """Return whether this loop hears of the next write."""
+        return self._resting is asyncio.get_running_loop()
+
+    def _rest(self) -> None:
+        """Lets this loop hear of the next write, where none does."""
+        with self._lock:
+            if self._ended or self._watch is None or (self._resting is not None and not self._resting.is_closed()):
                 return
-            try:
-                await asyncio.get_running_loop().run_in_executor(self._thread, self._look, log_is)
-            except RuntimeError:  # the thread was ended under us
-                if not self._ended:
-                    raise
+            forget_events(self._watch)
+            self._resting = asyncio.get_running_loop()
+            self._resting.add_reader(self._watch, self._written)
+
+    def _written(self) -> None:
+        """Has all waiters look again and again until the log rests."""
+        self._stir()
+        with self._lock:
+            for _, event in self._waiting:
+                event.set()
+
+    def _stir(self) -> None:
+        """Ends what `_rest` began in this loop. While much is written there is nothing to hear of each write."""
+        if self._watch is not None and self._rests():
+            asyncio.get_running_loop().remove_reader(self._watch)
+            self._resting = None
+
+    def close(self) -> None:
+        """Wakes all waiters, for good; in any thread."""
+        super().close()
+        with self._lock:
+            resting = self._resting
+        if resting is None or resting.is_closed():
+            self._leave()
+        else:
+            resting.call_soon_threadsafe(self._leave)
+
+    def _leave(self) -> None:
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            if self._resting is not None and not self._resting.is_closed():
+                self._resting.remove_reader(watch)
+            os.close(watch)
 
     def _settled_log(self) -> tuple[int, int] | None:
         """Time and size of the log; None while they say nothing: the next write may leave them as they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Double, Index, Integer, Table, Text, text
+from sqlalchemy import BigInteger, Column, Double, Integer, Table, Text
 
 from shoal.services.store.database.tables import Bytewise, Id, metadata
 
@@ -22,8 +22,6 @@ schedule = Table(
     # Runs are submitted under a schedule's number: it must never come again.
     sqlite_autoincrement=True,
 )
-Index("schedule_name", schedule.c.tenant, schedule.c.name, unique=True)
-Index("schedule_due", schedule.c.due_at)
 
 schedule_run = Table(
     "schedule_run",
@@ -41,6 +39,3 @@ schedule_run = Table(
     Column("figures", Text),  # JSON of what the run gave
     Column("verdict", Text),  # JSON of why it is degraded, and the pictures of that
 )
-Index("schedule_run_job", schedule_run.c.job)
-_open = text("pending is not null")
-Index("schedule_run_open", schedule_run.c.schedule, postgresql_where=_open, sqlite_where=_open)

@@ -1,4 +1,4 @@
-"""The tables, as SQLAlchemy Core metadata. `migrations` makes them; a test holds both equal.
+"""The tables, as SQLAlchemy Core metadata. `migrations` makes them and their `indexes`; a test holds both equal.
 
 Times are seconds since the epoch. JSON sits in text columns that only `codec` reads (see there). Some names stand for
 terms that the code has given up (`unborn`, `allowance`, `seats`): during an upgrade two versions read these tables.
@@ -12,18 +12,14 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKey,
-    Index,
     Integer,
     LargeBinary,
     MetaData,
     SmallInteger,
     Table,
     Text,
-    or_,
     text,
 )
-
-from shoal.services.store.database.states import with_numbers
 
 Id = BigInteger().with_variant(Integer(), "sqlite")  # there an `INTEGER PRIMARY KEY` is the row's own number
 Bytewise = Text().with_variant(Text(collation="C"), "postgresql")
@@ -87,37 +83,7 @@ job = Table(
     Column("incomplete", Text),  # of a job that is over: the sums of its sessions' `found` and `shown`
     Column("submitted_by", Text),  # name of the key or person; null: unknown, it was stored by a program without this
     Column("lineage", Text),  # the same for all runs of the same work; null: it was stored by a program without this
-    # Updated once per group commit: room on the page keeps those updates off the indexes.
-    postgresql_with={"fillfactor": "50"},
 )
-_with_key = text("key is not null")
-Index(
-    "job_key",
-    job.c.tenant,
-    job.c.key,
-    unique=True,
-    postgresql_where=_with_key,
-    sqlite_where=_with_key,
-)
-Index("job_tenant", job.c.tenant, job.c.id)
-_with_deadline = text("deadline_at is not null and finished_at is null")
-Index("job_deadline", job.c.deadline_at, postgresql_where=_with_deadline, sqlite_where=_with_deadline)
-_open = text("finished_at is null")
-Index("job_open", job.c.id, postgresql_where=_open, sqlite_where=_open)
-_canceling = text("cancel_requested and finished_at is null")
-Index("job_canceling", job.c.id, postgresql_where=_canceling, sqlite_where=_canceling)
-_retrying = text("retry_below is not null")
-Index("job_retrying", job.c.id, postgresql_where=_retrying, sqlite_where=_retrying)
-_kept = text("finished_at is not null and archive is null")
-Index("job_finished", job.c.finished_at, postgresql_where=_kept, sqlite_where=_kept)
-_expires = text("expires_at is not null")
-Index("job_expires", job.c.expires_at, postgresql_where=_expires, sqlite_where=_expires)
-_left_out = text("finished_at is not null and not in_totals")
-Index("job_left_out", job.c.id, postgresql_where=_left_out, sqlite_where=_left_out)
-_related = text("lineage is not null")
-Index("job_lineage", job.c.lineage, job.c.id, postgresql_where=_related, sqlite_where=_related)
-_doubtful = text("unsure > 0")
-Index("job_unsure", job.c.id, postgresql_where=_doubtful, sqlite_where=_doubtful)
 
 total = Table(
     "total",
@@ -129,8 +95,6 @@ total = Table(
     Column("failed", BigInteger, nullable=False, server_default=_ZERO),
     Column("unsure", BigInteger, nullable=False, server_default=_ZERO),
     Column("canceled", BigInteger, nullable=False, server_default=_ZERO),
-    # Updated by every commit in which jobs end: room on the page, as for jobs.
-    postgresql_with={"fillfactor": "50"},
 )
 
 job_label = Table(
@@ -140,7 +104,6 @@ job_label = Table(
     Column("value", Text, primary_key=True),
     Column("job", Id, ForeignKey("job.id", ondelete="CASCADE"), primary_key=True),
 )
-Index("job_label_job", job_label.c.job)
 
 job_words = Table(
     "job_words",
@@ -150,7 +113,6 @@ job_words = Table(
     Column("host", Text, nullable=False),  # of its first page
     Column("words", Text, nullable=False),  # name, goals, address and labels, in lower case
 )
-Index("job_words_host", job_words.c.host, job_words.c.job)
 
 deleted = Table(
     "deleted",
@@ -196,35 +158,7 @@ session = Table(
     Column("stopped", Boolean, nullable=False, server_default=_FALSE),  # a child failed, its siblings were canceled
     Column("reseating", Boolean, nullable=False, server_default=_FALSE),  # children are still held back, or let go
 )
-Index("session_path", session.c.job, session.c.path, unique=True)
 
-
-def _partial(name: str, where: str, *columns: Column[object]) -> None:
-    condition = text(with_numbers(where))
-    Index(name, *columns, postgresql_where=condition, sqlite_where=condition)
-
-
-_partial("session_ready", "state = {QUEUED}", session.c.job, session.c.domain, session.c.id)
-# Every commit counts the leased sessions and items of its jobs: from the index alone, without their rows.
-_partial("session_leased", "state = {RUNNING}", session.c.job, session.c.children, session.c.lease_until)
-_partial("session_busy", "state = {RUNNING}", session.c.domain, session.c.job)
-_partial("session_waiting", "state = {WAITING}", session.c.job)
-# Waiting, terminated, failed and unsure sessions are looked for among any number of others.
-_partial(
-    "session_listed",
-    "state in ({WAITING}, {TERMINATED}, {FAILED}, {UNSURE})",
-    session.c.job,
-    session.c.state,
-    session.c.path,
-)
-_partial("session_delayed", "state = {DELAYED}", session.c.ready_at)
-_partial("session_held", "state = {HELD}", session.c.parent, session.c.id)
-_partial("session_stopping", "stopped and state = {WAITING}", session.c.id)
-# For a retry: what it opens, and parents that it has kept waiting.
-_partial("session_retriable", "state in ({TERMINATED}, {FAILED}, {CANCELED})", session.c.job, session.c.id)
-_partial("session_emptied", "state = {WAITING} and pending_children = 0", session.c.job, session.c.id)
-_partial("session_incomplete", "found is not null and state = {COMPLETED}", session.c.job)
-_partial("session_reseating", "reseating and state = {WAITING}", session.c.id)
 
 kept_page = Table(
     "kept_page",
@@ -247,7 +181,6 @@ pending_children = Table(
     Column("host", Text, nullable=False),  # that items begin on which are no links; "" for the parent's domain
     Column("items", LargeBinary, nullable=False),  # zlib-compressed JSON
 )
-Index("unborn_job", pending_children.c.job, pending_children.c.first)
 
 staged = Table(
     "staged",
@@ -260,7 +193,6 @@ staged = Table(
     Column("n", Integer, nullable=False),  # how many they are
     Column("items", LargeBinary, nullable=False),  # zlib-compressed JSON
 )
-Index("staged_job", staged.c.job)
 
 pace = Table(
     "pace",
@@ -278,9 +210,6 @@ pace = Table(
     Column("own_delay_s", Double),  # between session starts
     Column("own_pause_until", Double),  # no session starts before
 )
-_limited = or_(pace.c.own_most.is_not(None), pace.c.own_delay_s.is_not(None), pace.c.own_pause_until.is_not(None))
-# Dispatchers ask every two seconds what is set: next to nothing, in a table of every site that was ever asked.
-Index("pace_limited", pace.c.domain, postgresql_where=_limited, sqlite_where=_limited)
 
 job_pace = Table(
     "job_pace",
@@ -315,7 +244,6 @@ robots = Table(
     Column("fetching_by", Text, nullable=False, server_default=text("''")),  # the worker that was sent last
     Column("fetching_until", Double, nullable=False, server_default=_ZERO),  # after that it counts as dead
 )
-Index("robots_expires", robots.c.expires_at)
 
 field_glossary = Table(
     "field_glossary",
@@ -327,7 +255,6 @@ field_glossary = Table(
     Column("asking_by", BigInteger, nullable=False, server_default=_ZERO),  # the session that was told to ask last
     Column("asking_until", Double, nullable=False, server_default=_ZERO),  # after that it counts as dead
 )
-Index("field_glossary_expires", field_glossary.c.expires_at)
 
 session_detail = Table(
     "session_detail",
@@ -351,8 +278,6 @@ artifact = Table(
     Column("created_at", Double, nullable=False),
     Column("name", Text),  # of a download: how the site calls the file
 )
-Index("artifact_job", artifact.c.job, artifact.c.session)
-Index("artifact_key", artifact.c.key)
 
 event = Table(
     "event",
@@ -366,8 +291,6 @@ event = Table(
     # Without this SQLite would give the numbers of deleted rows again, and a feed would miss them.
     sqlite_autoincrement=True,
 )
-Index("event_job", event.c.job, event.c.seq)
-Index("event_tenant", event.c.tenant, event.c.seq)
 
 delivery = Table(
     "delivery",
@@ -391,17 +314,6 @@ delivery = Table(
     # A receiver knows deliveries by their number: it must never come again.
     sqlite_autoincrement=True,
 )
-_of_people = text("about is not null")
-_waits, _is_dead = text(with_numbers("state = {DELIVERY_WAITING}")), text(with_numbers("state = {DELIVERY_DEAD}"))
-Index("delivery_due", delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
-# For the claim, which goes from tenant to tenant.
-Index("delivery_waits", delivery.c.tenant, delivery.c.due_at, postgresql_where=_waits, sqlite_where=_waits)
-# For the notice that still waits, and for the last one.
-Index("delivery_about", delivery.c.about, postgresql_where=_of_people, sqlite_where=_of_people)
-Index("delivery_dead", delivery.c.tenant, delivery.c.id, postgresql_where=_is_dead, sqlite_where=_is_dead)
-Index("delivery_tenant", delivery.c.tenant, delivery.c.id)
-Index("delivery_job", delivery.c.job, delivery.c.id)
-Index("delivery_ended", delivery.c.ended_at)
 
 sink = Table(
     "sink",
@@ -422,19 +334,6 @@ sink = Table(
     Column("ended_at", Double),
     Column("error", Text, nullable=False, server_default=text("''")),  # of the last attempt
 )
-_to_write, _being_written = text("state = 'waiting'"), text("leased")
-Index("sink_due", sink.c.due_at, postgresql_where=_to_write, sqlite_where=_to_write)
-Index(
-    "sink_leased",
-    sink.c.tenant,
-    sink.c.place,
-    unique=True,
-    postgresql_where=_being_written,
-    sqlite_where=_being_written,
-)
-_given_up = text("state = 'failed'")
-Index("sink_failed", sink.c.tenant, sink.c.job, postgresql_where=_given_up, sqlite_where=_given_up)
-Index("sink_place", sink.c.tenant, sink.c.place, sink.c.job)
 
 state = Table(
     "state",
@@ -480,8 +379,6 @@ workflow = Table(
     Column("created_at", Double, nullable=False),
     Column("changed_at", Double, nullable=False),
 )
-Index("workflow_name", workflow.c.tenant, workflow.c.name, unique=True)
-Index("workflow_scope", workflow.c.tenant, workflow.c.site, workflow.c.goal, workflow.c.record_schema)
 
 workflow_version = Table(
     "workflow_version",
@@ -541,8 +438,6 @@ learning = Table(
     Column("owner", Text, nullable=False),  # the dispatcher that decides
     Column("until", Double, nullable=False),  # the end of its lease
 )
-Index("learning_job", learning.c.job)
-Index("learning_open", learning.c.loop, postgresql_where=text("open"), sqlite_where=text("open"))
 
 learned_record = Table(
     "learned_record",
@@ -568,4 +463,3 @@ audit = Table(
     Column("request", Text, nullable=False),  # its id
     sqlite_autoincrement=True,
 )
-Index("audit_tenant", audit.c.tenant, audit.c.id)

@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+OF_STORE = ("alembic", "psycopg", "sqlalchemy.dialects.postgresql", "jsonpath")
+"""Libraries without which a store on SQLite opens whose schema is up to date."""
+BY_ALL = ("httpx", "ray.autoscaler._private", *OF_STORE)
+"""Of the model server, of a cluster that grows, and of the store."""
 
 
 @pytest.mark.parametrize(
@@ -16,15 +20,19 @@ ROOT = Path(__file__).resolve().parents[3]
     [
         (
             "shoal.services.cluster.embedded",
+            ("ray", "sqlalchemy", "httpx", "fastapi", "playwright", "xlsxwriter", "shoal.services.web.app"),
+        ),
+        (
+            "shoal.services.cluster.embedded_parts",
             (
-                *("playwright", "openai", "pypdf", "dateparser", "boto3", "psycopg", "PIL", "jinja2", "pyarrow"),
-                *("fastapi", "xlsxwriter", "shoal.services.web.app"),
+                *("playwright", "openai", "pypdf", "dateparser", "boto3", "PIL", "jinja2", "pyarrow", "fastapi"),
+                *("xlsxwriter", "shoal.services.web.app", *BY_ALL),
             ),
         ),
         ("shoal.services.dispatch.learned_step", ("extruct", "trafilatura", "shoal.agent.policies.rules")),
         (
             "shoal.services.dispatch.actor",
-            ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow", "psycopg", "PIL", "jinja2"),
+            ("playwright", "openai", "pypdf", "dateparser", "boto3", "fastapi", "pyarrow", "PIL", "jinja2", *BY_ALL),
         ),
         (
             "shoal.services.browsers.session_parts.real_parts",
@@ -33,11 +41,13 @@ ROOT = Path(__file__).resolve().parents[3]
         (
             "shoal.services.cluster.gateway_process",
             (
-                *("psycopg", "authlib", "cryptography", "ray", "playwright", "lxml"),
-                *("pyarrow", "numpy", "xlsxwriter", "alembic", "boto3"),
+                *("authlib", "cryptography", "ray", "playwright", "lxml", "pyarrow", "numpy", "xlsxwriter", "boto3"),
+                *OF_STORE,
             ),
         ),
-        ("shoal.services.cluster.watchdog", ("structlog", "rich", "asyncio", "ray")),
+        ("shoal.services.store.store", ("ray", "httpx", "fastapi", "jinja2", *OF_STORE)),
+        ("shoal.services.cluster.watchdog", ("structlog", "rich", "asyncio", "ray", "psutil")),
+        ("shoal.services.cluster.forking.client", ("asyncio", "subprocess", "structlog", "pydantic")),
         ("shoal", ("pydantic", "httpx", "jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow")),
         ("shoal.sync", ("jsonschema", "playwright", "ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic")),
         ("shoal.page", ("ray", "sqlalchemy", "fastapi", "pyarrow", "pandas", "alembic", "boto3", "openai")),
@@ -51,3 +61,13 @@ def test_a_process_does_not_wait_for_the_libraries_of_others(module: str, others
     look = f"import sys, {module}; print(*(name for name in {others!r} if name in sys.modules))"
     said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
     assert said.stdout.split() == []
+
+
+def test_a_process_that_logs_does_without_what_structlog_and_httpx_draw_with() -> None:
+    look = (
+        "import sys; from shoal.services.interpreter import import_less; import_less(); import httpx, structlog.dev\n"
+        "print(*(name for name in ('rich', 'pygments', 'click', 'trio') if sys.modules.get(name)))\n"
+        "import rich.console, rich.traceback; print('there')"
+    )
+    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert said.stdout.splitlines() == ["", "there"]

@@ -6,17 +6,25 @@ import subprocess
 import sys
 
 TWO = """
+import os
 import psutil
 import ray
+from shoal.services.cluster.forking.server import fork_server
 from shoal.services.cluster.local_ray import local_ray
 from shoal.services.cluster.run_dir import RunDir
 
 for browsers in (1, 2):
     run_dir = RunDir.make()
     try:
-        with local_ray(run_dir, browsers=browsers, object_store_bytes=80 * 1024 * 1024, namespace="two"):
+        with fork_server(run_dir.path) as forks, local_ray(
+            run_dir, browsers=browsers, object_store_bytes=80 * 1024 * 1024, namespace="two", forks=forks
+        ):
             me = psutil.Process()
             started = [" ".join(process.cmdline()) for process in me.children()]
+            (server,) = [process.pid for process in me.children() if "forking.server" in " ".join(process.cmdline())]
+            assert ray.get(ray.remote(lambda: os.getppid()).remote()) == server, "its workers are forks"
+            easily_ended = lambda: open("/proc/self/oom_score_adj").read()
+            assert ray.get(ray.remote(easily_ended).remote()) == "1000\\n", "as Ray has it for its workers"
             assert any("raylet" in command for command in started), started
             assert not [command for command in started if "dashboard.py" in command or "monitor.py" in command], started
             ray.get(ray.remote(lambda: None).remote())  # now there are workers, too
@@ -76,7 +84,7 @@ LOST_RAYLET = """
 import asyncio, contextlib, threading, time
 import psutil
 import ray
-from shoal.services.cluster.embedded import _start_ray
+from shoal.services.cluster.embedded_parts import start_ray
 from shoal.services.cluster.run_dir import RunDir
 from shoal.services.settings import load_settings
 
@@ -96,7 +104,7 @@ for n in (1, 3):
     ender.start()
     try:
         with contextlib.ExitStack() as stack:
-            asyncio.run(_start_ray(stack, run_dir, load_settings(), told.append))
+            asyncio.run(start_ray(stack, run_dir, load_settings(), told.append))
             print("started", told, sorted(path.name for path in run_dir.path.glob("ray/session_2*"))[1:])
     except Exception as error:
         print(type(error).__name__, error, told)

@@ -56,7 +56,7 @@ async def test_machines_that_could_not_be_asked_for_are_asked_for_again(monkeypa
             raise failures.pop()
         asked.append(len(bundles))
 
-    monkeypatch.setattr("shoal.services.browsers.pools.ray_pool.request_resources", request)
+    monkeypatch.setattr("ray.autoscaler.sdk.request_resources", request)
     pool = RayPool(WorkerConfig(slots=1, artifacts_url="memory:"))
     with pytest.raises(RaySystemError):
         await pool.expect(3)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 
 from shoal.services.cluster.address import running_cluster
 from shoal.services.cluster.embedded import _announced, _only_one
+from shoal.services.cluster.forking.server import fork_server
 from shoal.services.cluster.gateway_keeper import GatewayKeeper, supervised_gateway, why_ended
 from shoal.services.cluster.serving import listening
 from shoal.services.errors import BadSetting, ClusterFailed
@@ -48,8 +50,12 @@ class Kept:
 
     def process(self) -> psutil.Process | None:
         """The gateway's process; None while there is none."""
-        here = [one for one in psutil.Process().children() if "gateway_process" in " ".join(one.cmdline())]
-        return here[0] if here else None
+        every = psutil.Process().children(recursive=True)
+        children = [one for one in every if one.status() != psutil.STATUS_ZOMBIE]
+        here = [one for one in children if "gateway_process" in " ".join(one.cmdline())]
+        # A client of the fork server stands for its fork.
+        forks = [one for one in children if one.ppid() != os.getpid()]
+        return (forks or here or [None])[0]
 
     async def gateway(self) -> dict[str, object]:
         """Return what the status says of the gateway."""
@@ -58,24 +64,25 @@ class Kept:
 
 
 @asynccontextmanager
-async def gateway_here(folder: Path, **settings: object) -> AsyncIterator[Kept]:
+async def gateway_here(folder: Path, *, forked: bool = False, **settings: object) -> AsyncIterator[Kept]:
     places = {"data_dir": folder, "store_url": f"sqlite:///{folder}/shoal.db", "artifacts_url": str(folder / "a")}
     chosen = load_settings(**places, cookie_secret="0" * 32).model_copy(update=settings)
     await (await open_store(chosen.store_url)).close()
-    with listening("127.0.0.1", 0) as listener:
+    with listening("127.0.0.1", 0) as listener, fork_server(folder) if forked else nullcontext() as forks:
         async with (
-            supervised_gateway(listener, chosen, folder) as keeper,
+            supervised_gateway(listener, chosen, folder, forks) as keeper,
             # A connection that was open when it died is lost, as everywhere; here each request makes its own.
             httpx.AsyncClient(base_url=await keeper.url(), timeout=120, limits=NO_KEEPING) as client,
         ):
             yield Kept(keeper, client)
 
 
+@pytest.mark.parametrize("forked", [False, True])
 async def test_a_gateway_that_dies_comes_back_for_callers_that_wait(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, forked: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     number = signal.SIGSEGV
-    async with gateway_here(tmp_path) as here:
+    async with gateway_here(tmp_path, forked=forked) as here:
         assert await here.gateway() == {"restarts": 0, "why": "", "at": None, "soon": 0}
         job = await here.client.post("/v1/jobs", json={"url": "https://shop.example/", "goal": "look"})
         assert job.status_code == 201, job.text
@@ -96,6 +103,23 @@ async def test_a_gateway_that_dies_comes_back_for_callers_that_wait(
         assert last is not None and last.pid != first.pid
     assert not last.is_running(), "nothing of it stays"
     assert "gateway.ended" in "".join(capsys.readouterr()), "the log says so"
+
+
+async def test_a_gateway_whose_fork_server_dies_goes_on_and_comes_back_without_it(tmp_path: Path) -> None:
+    async with gateway_here(tmp_path, forked=True) as here:
+        assert (await here.client.get("/healthz")).status_code == 200
+        fork = here.process()
+        assert fork is not None
+        server = fork.parent()
+        assert server is not None and server != psutil.Process()
+        server.kill()
+        await asyncio.to_thread(psutil.wait_procs, [server], 0.5)
+        assert (await here.gateway())["restarts"] == 0 and fork.is_running()
+        fork.kill()
+        while (await here.gateway())["restarts"] == 0:
+            await asyncio.sleep(0.05)
+        last = here.process()
+        assert last is not None and last.parent() == psutil.Process()
 
 
 async def test_readyz_says_yes_from_the_moment_at_which_commands_find_the_cluster(tmp_path: Path) -> None:

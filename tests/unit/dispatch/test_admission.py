@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from shoal.agent.status import Status
 from shoal.services.dispatch.config import DispatchConfig
 from shoal.services.dispatch.scheduling.fair_queue import FairQueue, Scarce
-from shoal.services.inference.admission import AdmissionRules
-from shoal.services.inference.watch import AdmissionConfig
+from shoal.services.inference.admission import AdmissionConfig, AdmissionRules
 from shoal.services.store.records import Partition
 from tests.cluster_world import world
 from tests.worker_world import EXTRACT, LOOP, shop

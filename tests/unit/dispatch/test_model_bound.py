@@ -11,8 +11,8 @@ from shoal.agent.spec import JobSpec
 from shoal.services.dispatch.scheduling import model_bound as module
 from shoal.services.dispatch.scheduling.fair_queue import FairQueue
 from shoal.services.dispatch.scheduling.model_bound import ModelBound
-from shoal.services.inference.admission import AdmissionRules
-from shoal.services.inference.watch import Admission, AdmissionConfig
+from shoal.services.inference.admission import AdmissionConfig, AdmissionRules
+from shoal.services.inference.watch import Admission
 from shoal.services.store.records import NewJob
 from shoal.services.store.store import open_store
 from tests.store_contract.learning import learning_loop, replaying

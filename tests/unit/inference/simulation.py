@@ -7,8 +7,7 @@ import random
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from shoal.services.inference.admission import AdmissionRules, Admitted, after_look, after_silence, begun
-from shoal.services.inference.load import ServerLoad
+from shoal.services.inference.admission import AdmissionRules, Admitted, ServerLoad, after_look, after_silence, begun
 
 
 @dataclass(frozen=True)

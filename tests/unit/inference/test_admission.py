@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from shoal.services.inference.admission import AdmissionRules, after_look, after_silence, begun
-from shoal.services.inference.load import ServerLoad
+from shoal.services.inference.admission import AdmissionRules, ServerLoad, after_look, after_silence, begun
 from tests.unit.inference.simulation import Server, World
 
 RULES = AdmissionRules()

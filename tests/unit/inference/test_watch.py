@@ -7,10 +7,10 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from shoal.services.inference.admission import AdmissionRules
+from shoal.services.inference.admission import AdmissionConfig, AdmissionRules
 from shoal.services.inference.errors import MetricsMissing
 from shoal.services.inference.load import load_from
-from shoal.services.inference.watch import Admission, AdmissionConfig, root_of
+from shoal.services.inference.watch import Admission, root_of
 
 A, B = "http://a.example:8000/v1", "http://b.example:8000/v1"
 RULES = AdmissionRules(start=8)

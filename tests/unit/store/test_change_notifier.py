@@ -15,8 +15,12 @@ from shoal.services.store.database.change_notifier import PollingNotifier
 from shoal.services.store.store import Store, open_store
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
+@pytest.fixture(params=[True, False], ids=["told of writes", "looking"])
+async def store(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Store]:
+    if not request.param:
+        monkeypatch.setattr(change_notifier, "watch_folder", lambda folder: None)
     one = await open_store(f"sqlite:///{tmp_path}/s.db")
     yield one
     await one.close()
@@ -43,6 +47,23 @@ async def test_a_file_that_rests_is_not_asked(store: Store, monkeypatch: pytest.
     monkeypatch.setattr(PollingNotifier, "_look", lambda look, log_is: asked.append(look))
     assert await store.changed(0.5, since=seen) == seen
     assert asked == []
+
+
+async def test_a_file_that_rests_is_looked_at_once_a_second(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = store._db.notifier._watch is not None  # type: ignore[attr-defined]
+    await store.put_state("known", {})
+    looks = 0
+    look = PollingNotifier._settled_log
+
+    def counted(notifier: PollingNotifier) -> tuple[int, int] | None:
+        nonlocal looks
+        looks += 1
+        return look(notifier)
+
+    seen = await store.changed(0.5)
+    monkeypatch.setattr(PollingNotifier, "_settled_log", counted)
+    await asyncio.gather(*(store.changed(1.9, since=seen) for _ in range(3)))
+    assert looks <= 6 if told else looks > 6
 
 
 async def test_a_write_whose_log_was_looked_at_before_it_could_be_seen_is_heard_of(

@@ -13,7 +13,8 @@ from sqlalchemy.dialects import sqlite
 
 from shoal.agent.status import FINAL, Status
 from shoal.services.store.database import queries
-from shoal.services.store.database.tables import domain, job, metadata, session, total
+from shoal.services.store.database.indexes import metadata
+from shoal.services.store.database.tables import domain, job, session, total
 from shoal.services.store.read.reading import matching
 from shoal.services.store.records import JobFilter
 

@@ -32,7 +32,7 @@ def test_no_statement_and_no_index_names_a_state_by_its_number() -> None:
         if NUMBER.search(sql)
     ]
     assert bare == []
-    assert not NUMBER.search((ROOT / "services/store/database/tables.py").read_text())
+    assert not NUMBER.search((ROOT / "services/store/database/indexes.py").read_text())
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])

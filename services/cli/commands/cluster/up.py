@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from shoal.embedded import embedded_cluster
 from shoal.services.cli import heavy
 from shoal.services.cli.ending import Exit, tell
 from shoal.services.cli.options import AsJson
@@ -32,7 +31,7 @@ def up(
     async def work() -> Exit:
         given: dict[str, object] = {"host": host} if host else {}
         settings = settings_of_process(serves=True, **given, **({} if port is None else {"port": port}))
-        async with embedded_cluster(settings, lambda stage: tell(f"{stage} …")) as cluster:
+        async with heavy.embedded_cluster(settings, lambda stage: tell(f"{stage} …")) as cluster:
             if as_json:
                 print(json.dumps({"url": cluster.url, "data_dir": str(cluster.data_dir)}), flush=True)
             else:

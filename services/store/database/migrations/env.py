@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from shoal.services.store.database.tables import metadata
+from shoal.services.store.database.indexes import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,4 +1,4 @@
-"""JSONPath (RFC 9535) with bounds: what a path gives of a document, and what is wrong with a path."""
+"""Following a JSONPath through a document: each part that is looked at is counted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from jsonpath import JSONPath, JSONPathEnvironment, JSONPathError, JSONPathMatch
 from jsonpath.match import FilterContextVars
 
+from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 
 LONGEST_PATH = 500
@@ -23,10 +24,6 @@ _MOST_MATCHES = 10_000
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _WIDE_FILTER = re.compile(r"\?.*(?:\$|\.\.|\*|\?|:|,)", re.DOTALL)
 """Parts of a filter that would look through the document again for each part of it, and are not counted."""
-
-
-class JsonPathFault(ValueError):
-    """The path is no JSONPath, or takes too much work; the message says why."""
 
 
 @dataclass(slots=True)
@@ -75,7 +72,12 @@ _ENVIRONMENT = _Environment(strict=True)
 
 
 @lru_cache(maxsize=256)
-def _compiled(path: str) -> JSONPath:
+def compiled(path: str) -> JSONPath:
+    """The path, ready to be followed.
+
+    Raises:
+        JsonPathFault: it is none.
+    """
     if len(path) > LONGEST_PATH:
         raise JsonPathFault(f"is longer than {LONGEST_PATH} characters")
     try:
@@ -89,27 +91,12 @@ def _compiled(path: str) -> JSONPath:
     return compiled
 
 
-def path_fault(path: str) -> str | None:
-    """Return what is wrong with `path`; None when it is a JSONPath."""
-    try:
-        _compiled(path)
-    except JsonPathFault as fault:
-        return str(fault)
-    return None
-
-
-def values_at(path: str, document: Json) -> list[tuple[str, Json]]:
-    """The values that `path` leads to in `document`, each with its own path.
-
-    Raises:
-        JsonPathFault: the path is none, or leads to too many parts of this document.
-    """
-    if not isinstance(document, (dict, list)):
-        return []
+def values_at(path: str, document: list[Json] | dict[str, Json]) -> list[tuple[str, Json]]:
+    """See `shoal.agent.support.json_paths.values_at`."""
     _left.nodes = _MOST_NODES
     matches: list[tuple[str, Json]] = []
     try:
-        for match in _followed(_compiled(path), document):
+        for match in _followed(compiled(path), document):
             matches.append((str(match.path), match.obj))
             if len(matches) > _MOST_MATCHES:
                 raise JsonPathFault(f"leads to more than {_MOST_MATCHES:,} values; name the way more closely")
