@@ -88,7 +88,6 @@ def tasks(url: str, ledger: Path) -> list[Task]:
             ),
             right=lambda told: "Leaflets" in ledger.read_text(encoding="utf-8"),
             perfect=2,
-            missed="no form is sent whose combo box holds a text of its own: none says whether it takes one",
         ),
         Task(
             "fava payee",
