@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from shoal.agent.hooks import Hooks
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.support.sites.sites import Sites
 from shoal.agent.support.web_addresses import WEB
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
@@ -227,8 +227,11 @@ class Context(PageDocument, Protocol):
         """
         ...
 
-    async def act(self, action: Action) -> ActionResult:
+    async def act(self, action: Action, *, proving: Sequence[Unchosen] = ()) -> ActionResult:
         """Performs one action and says what it changed; a failed action is a result, not an exception.
+
+        Args:
+            proving: fields whose texts have to be in what is sent: what goes out without them is held back.
 
         Raises:
             PageCrashed, BrowserGone: only what ends the context.

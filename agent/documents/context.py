@@ -36,7 +36,7 @@ from shoal.agent.spec import JobSpec
 from shoal.agent.support.json_paths import JsonPathFault
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.retry_after import retry_after_seconds
-from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.support.web_addresses import check_opened, is_web, without_fragment
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 from shoal.agent.workflows.judging.audit import differences
@@ -457,8 +457,8 @@ class DocumentContext:
     async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
         return await (await self._in_browser()).frame_document(frames)
 
-    async def act(self, action: Action) -> ActionResult:
-        return await (await self._in_browser()).act(action)
+    async def act(self, action: Action, *, proving: Sequence[Unchosen] = ()) -> ActionResult:
+        return await (await self._in_browser()).act(action, proving=proving)
 
     async def harmless(self, action: Action) -> bool:
         return await (await self._in_browser()).harmless(action)

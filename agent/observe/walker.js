@@ -1726,6 +1726,7 @@ globalThis.shoalWalker ??= (() => {
     if (exact && found && items.filter(item => label(item) === label(found)).length > 1) found = null; // which is meant is not told
     const open = unchosen.get(find(id));
     if (open && all.length) open.options = items.slice(0, 30).map(item => clip(label(item), TOLD_CHARS));
+    if (open && exact) open.missed = all.some(item => folded(label(item)).includes(folded(wanted))) ? null : folded(wanted);
     return { id: found ? idOf(found) : 0, labels: items.slice(0, 30).map(label) };
   };
   // Fields that were typed into though what they send is chosen: until something is, with the text and its options.
@@ -1790,6 +1791,7 @@ globalThis.shoalWalker ??= (() => {
   const showsPick = pick => pick?.named &&
     !(pick.option.isConnected && pick.option.checkVisibility({ visibilityProperty: true, opacityProperty: true }));
   const notePick = (field, option) => {
+    if (isLost(field)) { unchosen.delete(field); return; }
     const said = folded(label(option)), text = folded(field.value);
     // Of what says more than the text and is alone, the field has to show that it is no message.
     const listed = said === text || choicesAmong(choicesFor(field)).length > 1 || [...echoes.get(field)?.stood.get(said) || []].some(other => other !== text);
@@ -1803,9 +1805,37 @@ globalThis.shoalWalker ??= (() => {
     const see = () => { if (unchosen.get(field) === note && [...then].some(([one, value]) => wroteIn(one, value))) unchosen.delete(field); };
     for (const wait of [0, TAKEN_MS]) setTimeout(see, wait);
   };
-  // The fields of a form, or of the part of the page around `control`, that hold what was typed and not chosen.
-  const unchosenIn = (form, control) => fieldsFor(form, control).filter(isOpen)
-    .map(field => ({ name: brief(field, TOLD_CHARS), text: clip(field.value, TOLD_CHARS), options: unchosen.get(field).options }));
+  // A field that is left shows whether it takes what was typed: it keeps that, or lets go of it within LEFT_MS.
+  const LEFT_MS = 1000;
+  const isLost = field => {
+    const note = unchosen.get(field), left = note?.left;
+    if (left && !note.lost && !note.pick && performance.now() - left.at <= LEFT_MS + TAKEN_MS) {
+      note.lost = deepActive() !== field && folded(field.value) !== folded(note.text) && unseenBeside(field) === left.unseen && !cameBeside(field, left, note.text);
+    }
+    return !!note?.lost;
+  };
+  // Whether a field may take any text: nothing that is like this one was listed, no hidden field stands for a choice, and
+  // the page does not find it wrong.
+  const maySendTyped = field => {
+    const note = unchosen.get(field), wrong = field.getAttribute('aria-invalid') || 'false';
+    return !note.pick && note.missed === folded(field.value) && field.value.length <= 200 && wrong === 'false' && field.validity.valid &&
+      !hiddenBeside(field).size && ![...field.form?.elements || []].some(one => one.type === 'hidden' && (!one.value || isNamedFor(one, field)));
+  };
+  // The fields of a form, or of the part of the page around `control`, that hold what was typed and not chosen, and those
+  // that lost it when they were left, which is told once. `alike`: as many controls hold the same.
+  const unchosenIn = (form, control) => {
+    const fields = fieldsFor(form, control);
+    return fields.filter(isUndecided).map(field => {
+      const note = unchosen.get(field), lost = isLost(field), text = lost ? note.text : field.value;
+      if (lost) unchosen.delete(field);
+      return {
+        name: brief(field, TOLD_CHARS), text: clip(text, TOLD_CHARS), options: note.options, holds: lost ? clip(field.value, TOLD_CHARS) : null,
+        kept: !lost && maySendTyped(field), alike: fields.filter(one => squeeze(one.value || '') === squeeze(text)).length,
+      };
+    });
+  };
+  // Takes the focus from a field that holds what was typed and not chosen, as a press on what sends it will.
+  const leaveTyped = () => { const field = deepActive(); if (field && isOpen(field)) field.blur(); };
   const LANDMARKS = 'body, header, nav, footer, [role=banner], [role=navigation], [role=contentinfo]';
   const fieldsFor = (form, control) => {
     if (form) return [...form.elements];
@@ -1815,7 +1845,8 @@ globalThis.shoalWalker ??= (() => {
     }
     return [];
   };
-  const openFields = () => places().flatMap(place => [...place.querySelectorAll('input')]).filter(isOpen);
+  const isUndecided = field => isOpen(field) || isLost(field);
+  const openFields = () => places().flatMap(place => [...place.querySelectorAll('input')]).filter(isUndecided);
   // The option of its list on which a field's keys are.
   const markedOption = field => {
     const marked = field.getRootNode().getElementById?.(field.getAttribute('aria-activedescendant') || '');
@@ -1836,6 +1867,14 @@ globalThis.shoalWalker ??= (() => {
     if (option && isChoice(option)) openFields().filter(field => choicesFor(field).includes(option)).forEach(field => notePick(field, option));
     if (!option && path[0] && !path[0].matches(FIELD_PART) && !pressed(path[0])) openFields().forEach(seeChosen);
   });
+  let onto = null; // what the mouse goes down on now: a press on what may be an option is no leaving
+  hear('pointerdown', ([target]) => { onto = target; setTimeout(() => { onto = null; }); });
+  hear('blur', ([field]) => {
+    const note = unchosen.get(field);
+    if (!note || !isOpen(field) || (onto && !onto.matches(FIELD_PART) && !pressed(onto))) return;
+    note.left = { at: performance.now(), ...besideNow(field) };
+    for (const wait of [TAKEN_MS, LEFT_MS]) setTimeout(() => isLost(field), wait);
+  });
   hear('keydown', (_, { key }) => {
     const field = deepActive(), option = key === 'Enter' && field && unchosen.has(field) && markedOption(field);
     if (option && isChoice(option)) notePick(field, option);
@@ -1847,7 +1886,11 @@ globalThis.shoalWalker ??= (() => {
   // The texts around a field, each with its element.
   const textsBeside = field => new Map([...(field?.form || field?.parentElement?.parentElement || document.body).querySelectorAll('*')]
     .filter(one => !one.childElementCount && !one.closest(CHOICES) && one.checkVisibility({ visibilityProperty: true })).map(one => [one, folded(one.textContent)]));
+  const besideNow = field => ({ sent: JSON.stringify(sentBeside(field)), unseen: unseenBeside(field), texts: textsBeside(field) });
+  const unseenBeside = field => JSON.stringify([...field?.form?.elements || []].filter(one => one !== field && one.name && isUnseen(one)).map(one => [one.name, one.value]));
+  const isUnseen = one => one.type === 'hidden' || !one.checkVisibility({ visibilityProperty: true }) || tiny(one.getBoundingClientRect());
   let besides = { sent: '', texts: new Map() }; // before one was chosen: sites forget an earlier choice while one types
+  const cameBeside = (field, then, text) => [...textsBeside(field)].some(([one, words]) => words === folded(text) && then.texts.get(one) !== words);
   // Whether a field took what was chosen from its list: its form sends something else than before, the text came to stand
   // beside the list, or the field shows it and its list is closed. A field without a form tells by its text alone, and one
   // that went away, as with a page that the choice opened, tells nothing.
@@ -1867,8 +1910,7 @@ globalThis.shoalWalker ??= (() => {
       if (!listed || !marked.length || marked.some(name => option.getAttribute(name) === 'true')) return true;
     }
     if ((!listed || !field.form) && folded(field.value || '') === folded(text)) return true;
-    if (field.form && JSON.stringify(sentBeside(field)) !== besides.sent) return true;
-    return [...textsBeside(field)].some(([one, words]) => words === folded(text) && besides.texts.get(one) !== words);
+    return (field.form && JSON.stringify(sentBeside(field)) !== besides.sent) || cameBeside(field, besides, text);
   };
   // Whether a closed shadow root shows this text; the rest of the page Playwright sees for itself.
   const closedSays = text => places().some(place => place !== document && place.mode === 'closed' &&
@@ -1931,14 +1973,14 @@ globalThis.shoalWalker ??= (() => {
   };
 
   return {
-    walk, find, elementState, around, expose, choice, took, unchosenIn, fieldsFor, entersChoice, pressed, settingSpot,
+    walk, find, elementState, around, expose, choice, took, unchosenIn, leaveTyped, fieldsFor, entersChoice, pressed, settingSpot,
     locate, selectors: selectorsOf, pathOf, frameAt,
     known: element => ids.get(element) || 0,
     // For changes.js.
     TOLD_CHARS, places, squeeze, clip, parentOf, idOf, brief, valueOf, deepActive, takesClicks: element => kindOf(element, upper(element), element.getAttribute('role') || '') % 7 > 0,
     opened: () => choicesIn(places(), null).some(item => !before.has(item)),
     beforeOpening: () => { before = new WeakSet(choicesIn(places(), null)); },
-    beforeChoosing: id => { const field = find(id); besides = { sent: JSON.stringify(sentBeside(field)), texts: textsBeside(field) }; }, closedSays, scrollRegion, scrollPage,
+    beforeChoosing: id => { besides = besideNow(find(id)); }, closedSays, scrollRegion, scrollPage,
     options: id => { // of a select, or those that an input suggests
       const element = find(id), list = element?.tagName === 'SELECT' ? element : element?.tagName === 'INPUT' ? element.list : null;
       return list ? choosable(list) : [];

@@ -29,7 +29,7 @@ from shoal.agent.fault_table import EGRESS_FAULTS, http_fault
 from shoal.agent.read.drawn.document_page import draw_saved
 from shoal.agent.sessions.dependencies import NavigationGuard
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.support.web_addresses import FAILED, is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors, Tier
 
@@ -213,10 +213,10 @@ class LazyContext:
     async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
         return await (await self._open()).frame_document(frames)
 
-    async def act(self, action: Action) -> ActionResult:
+    async def act(self, action: Action, *, proving: Sequence[Unchosen] = ()) -> ActionResult:
         self._handled = True
         self.moves += 1
-        return await (await self._open()).act(action)
+        return await (await self._open()).act(action, proving=proving)
 
     async def harmless(self, action: Action) -> bool:
         return await (await self._open()).harmless(action)

@@ -133,7 +133,6 @@ class Task:
     right: Callable[[Mapping[str, Json]], bool] = lambda told: True  # whether what a run gave is right
     loop: bool = False
     perfect: int = 1  # calls of an agent that never looks in vain
-    missed: str = ""  # the fault of the agent for which it is not solved, where that is known
 
     def is_over(self, prompt: Prompt) -> bool:
         """Return whether the work on pages is done."""

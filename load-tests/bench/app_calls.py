@@ -3,7 +3,6 @@
 The applications come from PyPI and npm (the folder `apps` has a file for each). They are installed once, seeded by
 their own interfaces, and served on the loopback address. Each task is solved by a program that reads the prompt
 (`_solver.py`), and judged by the application's own data. A task that is called completed and is not is told wrongly.
-A known miss is run, told with its reason, and counted neither as solved nor among the calls.
 
     make test-apps
     python load-tests/bench/app_calls.py [--only NAME] [--browser-use PYTHON] [--json]
@@ -75,14 +74,10 @@ def main() -> None:
     report = Report("app_calls")
     nothing = {"statuses": [], "right": False}
     results = {task.name: told.get(task.name, nothing) for task in tasks}
-    known = [task for task in tasks if task.missed]
-    judged = [task for task in tasks if not task.missed]
-    perfect = sum(task.perfect for task in judged)
-    taken = sum(counted[task.name].calls for task in judged if task.name in counted)
+    perfect = sum(task.perfect for task in tasks)
+    taken = sum(counted[task.name].calls for task in tasks if task.name in counted)
     report.add("tasks", len(tasks))
-    report.add("tasks solved", sum(results[task.name]["right"] for task in judged))
-    report.add("known misses", len(known))
-    report.add("known misses that are solved", sum(results[task.name]["right"] for task in known))
+    report.add("tasks solved", sum(one["right"] for one in results.values()))
     completed = [one for one in results.values() if set(one["statuses"]) == {"completed"}]
     report.add("told wrongly", sum(not one["right"] for one in completed))
     report.add("calls, of a perfect agent's", taken / perfect if perfect else 0.0)
@@ -92,15 +87,13 @@ def main() -> None:
         calls = counted[task.name].calls if task.name in counted else 0
         report.add(f"{task.name}: calls ({task.perfect} are needed)", calls)
     report.targets = {
-        "tasks solved": Target(len(judged)),
-        "known misses that are solved": Target(0, at_least=False),
+        "tasks solved": Target(len(tasks)),
         "told wrongly": Target(0, at_least=False),
         "calls, of a perfect agent's": Target(MOST, at_least=False),
         "share of calls with a picture": Target(0.5, at_least=False),
     }
-    report.notes += [f"{task.name} is a known miss: {task.missed}" for task in known]
     for name, one in results.items():
-        if not one["right"] and name not in {task.name for task in known}:
+        if not one["right"]:
             lost = counted[name].lost if name in counted else []
             report.notes.append(f"{name}: {json.dumps(one)[:1500]} {lost[:1]}")
     if options.browser_use:

@@ -26,7 +26,7 @@ from shoal.agent.errors import AgentError, BrowserGone, ElementMissing, HostUnre
 from shoal.agent.observe.tree import find_element, walk_elements
 from shoal.agent.page.from_browser import SCRIPT
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.support.web_addresses import check_opened
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Element, Observation, PageErrors
 
@@ -80,6 +80,7 @@ class FakeBrowser:
         self.page_errors = PageErrors()  # what the next call for the errors of a page gives
         self.restrained: list[int] = []  # what its pages were held to, each time
         self.performed: list[Action] = []
+        self.proving: dict[str, Sequence[Unchosen]] = {}  # by the action that had to prove it
         self.open = 0
         self.most_open = 0
         self.opened = 0
@@ -200,9 +201,10 @@ class FakeContext:
         self._page()
         return None
 
-    async def act(self, action: Action) -> ActionResult:
+    async def act(self, action: Action, *, proving: Sequence[Unchosen] = ()) -> ActionResult:
         page = self._page()
         self._browser.performed.append(action)
+        self._browser.proving |= {action.name: tuple(proving)} if proving else {}
         await asyncio.sleep(page.act_seconds)
         if page.refuses is not None:
             return ActionResult(action, error=page.refuses.info())

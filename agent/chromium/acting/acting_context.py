@@ -29,7 +29,7 @@ from shoal.agent.browser import (
 from shoal.agent.chromium.acting.acting_owner import ActingOwner
 from shoal.agent.chromium.acting.blocking import block
 from shoal.agent.chromium.acting.dialogs import Dialogs
-from shoal.agent.chromium.acting.downloads import DownloadBounds, Downloads
+from shoal.agent.chromium.acting.downloads import Downloads
 from shoal.agent.chromium.acting.effect_watch import LOOK_S, EffectWatch
 from shoal.agent.chromium.acting.effects import Moment, named_bid
 from shoal.agent.chromium.acting.looks import Looks
@@ -39,6 +39,7 @@ from shoal.agent.chromium.acting.playwright_actions import ChromiumActionContext
 from shoal.agent.chromium.acting.reach.form_guard import SentForms
 from shoal.agent.chromium.acting.reach.harmless import harmless
 from shoal.agent.chromium.acting.reach.prospects import prospect
+from shoal.agent.chromium.acting.reach.sent_texts import SentTexts
 from shoal.agent.chromium.acting.screencast import screencast
 from shoal.agent.chromium.acting.settling.readiness import Readiness
 from shoal.agent.chromium.acting.tab import Tab
@@ -65,7 +66,7 @@ from shoal.agent.errors import (
 from shoal.agent.observe.marks import mark_page
 from shoal.agent.observe.tree import element_tree, focused_bid, is_beyond, is_cut, is_drawn, omitted
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.support.web_addresses import check_opened, forbidden_page
 from shoal.agent.types import Action, ActionResult, Box, Download, Effect, Observation, PageErrors
 
@@ -91,10 +92,7 @@ class ActingContext:
         self._readiness = Readiness()
         self.last_action: Action | None = None
         self.last_error = ""
-        bounds = DownloadBounds(
-            options.max_download_bytes, options.download_timeout_s, options.max_downloads, options.max_downloaded_bytes
-        )
-        self.files = Downloads(options.downloads_dir, bounds)
+        self.files = Downloads(options)
         self._errors = PageErrorLog()
         self.limits = CallDeadlines(
             browser, self._end, lambda seconds: self.tab.crashes(within_s=seconds), lambda: self.tab.read("() => 0")
@@ -105,6 +103,7 @@ class ActingContext:
         self._action_context = ChromiumActionContext(self, driver, browser.folder)
         self._effects = EffectWatch(self, self._action_context)
         self._forms = SentForms(options.sites)
+        self._texts = SentTexts()
         self._blocking: asyncio.Task[None] | None = None  # in the tab that came last
         self._recorder: Recorder | None = None
         self._follow_tab(tab)
@@ -329,7 +328,7 @@ class ActingContext:
             await self._have_tab()
             return await prospect(self.tab, action)
 
-    async def act(self, action: Action) -> ActionResult:
+    async def act(self, action: Action, *, proving: Sequence[Unchosen] = ()) -> ActionResult:
         self.limits.check()
         started = time.monotonic()
         self.open_tabs.acted = True
@@ -354,6 +353,7 @@ class ActingContext:
                     await self._readiness.before(self.tab, types=primitive.types, sends=may_send)
                     if primitive.sends != "never":
                         await self._browser.form_guard.watch(self._forms, self.tab)
+                    await self._texts.begin(proving, self.tab)
             # Of an action that opens a page it is known beforehand that nothing stays as it was.
             inside = primitive.limit != "navigation"
             before = await self._effects.moment(bid, inside, first=True) if primitive.changes else None
@@ -370,6 +370,8 @@ class ActingContext:
                     if inside:
                         self.tab.acted()
             self._forms.check()
+            if primitive.changes:
+                value = await self._texts.proof(value)
         except (PageCrashed, BrowserGone):
             raise
         except AgentError as error:

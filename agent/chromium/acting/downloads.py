@@ -9,13 +9,13 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Download as PlaywrightDownload
 from playwright.async_api import Error as PlaywrightError
 
+from shoal.agent.browser import ContextOptions
 from shoal.agent.errors import DownloadFailed, DownloadRefused
 from shoal.agent.observe.documents import file_text
 from shoal.agent.support.printable import readable
@@ -30,23 +30,12 @@ _NAME_CHARS = 120
 _SOURCES = frozenset({*WEB, "blob", "data"})
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadBounds:
-    """Limits of the downloads of one context."""
-
-    file_bytes: int  # of one file
-    limit_s: float  # of one file
-    files: int  # begun, those that failed included
-    total_bytes: int  # of all that are kept
-
-
 class Downloads:
     """Saves each download under a name of its own; too large and endless ones are ended and reported."""
 
-    def __init__(self, folder: str | None, bounds: DownloadBounds) -> None:
-        self._given = folder
+    def __init__(self, options: ContextOptions) -> None:
         self._own: Path | None = None
-        self._bounds = bounds
+        self._options = options
         self._bytes = 0  # of those that came
         self._refused: Counter[str] = Counter()  # that were not waited for, by reason; not told yet
         self._running: dict[asyncio.Task[Download], PlaywrightDownload] = {}
@@ -78,10 +67,10 @@ class Downloads:
         """Why a download is not waited for, in words; "" when it is."""
         if scheme_of(url) not in _SOURCES:
             return f"{scheme_of(url) or 'other'}: addresses give no files, only http, https, blob and data do"
-        if self.count > self._bounds.files:
-            return f"a session may download {self._bounds.files:,} files"
-        if self._bytes >= self._bounds.total_bytes:
-            return f"a session may download {self._bounds.total_bytes:,} bytes in all"
+        if self.count > self._options.max_downloads:
+            return f"a session may download {self._options.max_downloads:,} files"
+        if self._bytes >= self._options.max_downloaded_bytes:
+            return f"a session may download {self._options.max_downloaded_bytes:,} bytes in all"
         return ""
 
     async def _refuse(self, download: PlaywrightDownload, reason: str) -> Download:
@@ -91,7 +80,7 @@ class Downloads:
     @property
     def _most(self) -> int:
         """Bytes that the next file may have."""
-        return min(self._bounds.file_bytes, self._bounds.total_bytes - self._bytes)
+        return min(self._options.max_download_bytes, self._options.max_downloaded_bytes - self._bytes)
 
     def on_progress(self, event: Mapping[str, Any]) -> None:
         """DevTools' word on a download: one that is or becomes too large is ended at once, not when it is whole."""
@@ -153,11 +142,12 @@ class Downloads:
     async def _save(self, download: PlaywrightDownload) -> Download:
         name = safe_name(download.suggested_filename)
         try:
-            async with asyncio.timeout(self._bounds.limit_s):
+            async with asyncio.timeout(self._options.download_timeout_s):
                 source = await download.path()
         except TimeoutError as error:
             await _cancel(download)
-            raise DownloadFailed(f"{name} did not end within {self._bounds.limit_s:g} s", url=download.url) from error
+            limit_s = self._options.download_timeout_s
+            raise DownloadFailed(f"{name} did not end within {limit_s:g} s", url=download.url) from error
         except PlaywrightError as error:
             task = asyncio.current_task()
             if task in self._too_large:
@@ -184,7 +174,7 @@ class Downloads:
         return DownloadFailed(f"{name} has {size} bytes or more; {max(0, self._most)} are allowed", url=url)
 
     def _place(self, name: str) -> Path:
-        folder = Path(self._given) if self._given else self._own
+        folder = Path(given) if (given := self._options.downloads_dir) else self._own
         if folder is None:
             folder = self._own = Path(tempfile.mkdtemp(prefix="shoal-downloads-"))
         folder.mkdir(parents=True, exist_ok=True)

@@ -91,8 +91,14 @@ class EffectWatch:
                 return after
         if self._context.tab is not before.tab:
             await self._arrives(self._context.tab)
-        with contextlib.suppress(PlaywrightTimeout):
-            await self._context.tab.page.wait_for_load_state("domcontentloaded", timeout=self._action_context.left_ms)
+        tab = self._context.tab
+        try:
+            await tab.page.wait_for_load_state("domcontentloaded", timeout=self._action_context.left_ms)
+        except PlaywrightTimeout:
+            return None
+        except PlaywrightError:
+            if tab is before.tab or not tab.page.is_closed():
+                raise  # else a window that the site opened closed again: the action is done
         return None
 
     async def _arrives(self, tab: Tab) -> None:

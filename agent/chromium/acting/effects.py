@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -80,11 +81,14 @@ async def moment(
     except (PlaywrightError, ActionError, BrowserError):
         # Between two documents there is nothing to ask. That it is so is itself told by `document`.
         pass
+    windows = 0
+    with contextlib.suppress(PlaywrightError):  # a window that the site opened may be closed again
+        windows = (await tab.navigation()).windows
     return Moment(
         tab=tab,
         url=context.url,
         opened=context.open_tabs.opened,
-        windows=(await tab.navigation()).windows,
+        windows=windows,
         dialogs=context.dialogs.count,
         downloads=context.files.count,
         document=document,

@@ -33,7 +33,7 @@ from shoal.agent.chromium.faults import CRASH_S, navigation_error
 from shoal.agent.chromium.refreshes import AT_ONCE_S, followed
 from shoal.agent.errors import ActionError, AgentError, BrowserGone, NavigationTimeout, PageCrashed
 from shoal.agent.support.json_value import Json
-from shoal.agent.support.sites.prospect import Prospect
+from shoal.agent.support.sites.prospect import Prospect, Unchosen
 from shoal.agent.support.web_addresses import check_opened, forbidden_page, is_web
 from shoal.agent.types import Action, ActionResult, Box, Download, Observation, PageErrors
 
@@ -196,8 +196,8 @@ class ReadingContext:
     async def frame_document(self, frames: Sequence[str]) -> PageDocument | None:
         return await (await self._move()).frame_document(frames)
 
-    async def act(self, action: Action) -> ActionResult:
-        return await (await self._move()).act(action)
+    async def act(self, action: Action, *, proving: Sequence[Unchosen] = ()) -> ActionResult:
+        return await (await self._move()).act(action, proving=proving)
 
     async def harmless(self, action: Action) -> bool:
         return await (await self._move()).harmless(action)

@@ -111,8 +111,10 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     if prospect is not None and (refused := attempt.sites.refusal(whole, prospect)) is not None:
         attempt.kept_off = refused
         return ActionResult(action, refused.info(), Effect())
+    proving: Sequence[Unchosen] = ()
     if prospect is not None and await _may_send(attempt, whole, prospect):
-        reason = unsent(prospect.unchosen, attempt.state.hidden.redacted_text)
+        proving = prospect.unchosen
+        reason = unsent([field for field in proving if not field.kept], attempt.state.hidden.redacted_text)
         held = attempt.hold_back(prospect, FormIncomplete(attempt.state.hidden.sentence(reason)) if reason else None)
         if held is not None:
             return ActionResult(action, held.info(), Effect())
@@ -129,10 +131,12 @@ async def perform(attempt: Attempt, action: Action, *, once: bool) -> ActionResu
     noted = await attempt.learning_evidence.before(action)
     secret = any(value != action.args[name] for name, value in resolved.items())
     with attempt.attendance.filling(secret, in_frame=str(action.args.get("bid", ""))[:1].isalpha()):
-        done = await attempt.page.act(replace(action, args=_addressed(attempt, action, resolved)))
+        done = await attempt.page.act(replace(action, args=_addressed(attempt, action, resolved)), proving=proving)
     result = attempt.state.hidden.result(replace(done, action=replace(action, detail="")))
     if result.error is not None and result.error.code == SiteNotSentTo.code:
         attempt.kept_off = SiteNotSentTo(result.error.message)
+    if prospect is not None and result.error is not None and result.error.code == FormIncomplete.code:
+        attempt.hold_back(prospect, FormIncomplete(result.error.message))
     attempt.note_move(result)
     attempt.learning_evidence.after(result, noted)
     if result.error is not None and result.error.code in NOTHING_DONE:
@@ -183,11 +187,14 @@ def unsent(unchosen: Sequence[Unchosen], hide: Callable[[str], str]) -> str:
         text = hide(text)
         return text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
 
-    reasons = "; ".join(
-        f"{clipped_text(field.name)} holds {clipped_text(field.text)!r}, which is none of its options (there are: "
-        f"{', '.join(map(clipped_text, field.options)) or 'none'})"
-        for field in unchosen[:_MOST_TOLD]
-    )
+    def told(field: Unchosen) -> str:
+        name, text = clipped_text(field.name), repr(clipped_text(field.text))
+        options = ", ".join(map(clipped_text, field.options)) or "none"
+        if field.holds is not None:
+            return f"{name} let go of {text} and holds {clipped_text(field.holds)!r} (its options are: {options})"
+        return f"{name} holds {text}, which is none of its options (there are: {options})"
+
+    reasons = "; ".join(map(told, unchosen[:_MOST_TOLD]))
     more = f", and {left} more fields" if (left := len(unchosen) - _MOST_TOLD) > 0 else ""
     return f"{reasons}{more}. Nothing was sent: choose one of the options, or empty the field"
 

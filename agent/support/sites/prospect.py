@@ -13,6 +13,9 @@ class Unchosen:
     name: str  # role and accessible name
     text: str
     options: Sequence[str]  # that its list showed last
+    holds: str | None = None  # instead of the text, since the field was left; None: it holds the text
+    kept: bool = False  # the field was left, held the text, and nothing speaks against it: what is sent has to hold it
+    alike: int = 1  # controls of the form, or of the part of the page, that hold the same text
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.agent.actions.primitives.options import _listed, _option_text
+from shoal.agent.errors import FormIncomplete
 from shoal.agent.redaction.redactor import Redactor
 from shoal.agent.status import Status
 from shoal.agent.support.sites.prospect import Prospect, Unchosen
@@ -178,3 +179,25 @@ async def test_a_form_whose_options_were_chosen_is_sent(way: str) -> None:
     )
     assert outcome.status is Status.COMPLETED
     assert [action.name for action in browser.performed] == ["fill", send.name]
+
+
+KEPT = (replace(OPEN[0], kept=True),)
+
+
+async def test_a_form_whose_fields_kept_their_texts_is_sent_as_far_as_what_goes_out_holds_them() -> None:
+    send = SENDS["a form's button"]
+    shown = page(send, unchosen=KEPT)
+    outcome, browser, _ = await run(work(goal="move", data={"a": 1}), {URL: shown}, policy=Does(TYPE, send))
+    assert outcome.status is Status.COMPLETED
+    assert browser.proving == {"click": KEPT}, "nothing has to be proven of what sends nothing"
+    shown = replace(shown, refuses=FormIncomplete("what was about to be sent did not hold it"))
+    outcome, *_ = await run(work(goal="move", data={"a": 1}), {URL: shown}, policy=Does(TYPE, send))
+    assert outcome.error is not None and "did not hold it" in outcome.error.message
+
+
+async def test_a_field_that_let_go_of_its_text_is_told_with_what_it_holds() -> None:
+    send = SENDS["a form's button"]
+    shown = page(send, unchosen=(*KEPT, replace(OPEN[0], holds="Bern")))
+    outcome, browser, _ = await run(work(goal="move", data={"a": 1}), {URL: shown}, policy=Does(TYPE, send))
+    assert [action.name for action in browser.performed] == ["fill"]
+    assert outcome.error is not None and "let go of 'Zug' and holds 'Bern'" in outcome.error.message

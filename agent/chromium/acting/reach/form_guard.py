@@ -18,7 +18,7 @@ from shoal.agent.errors import SiteNotSentTo
 from shoal.agent.support.sites.sites import Sites, site_of
 from shoal.agent.support.web_addresses import clipped_address
 
-_READS = frozenset({"GET", "HEAD"})
+READS = frozenset({"GET", "HEAD"})
 
 
 class SentForms:
@@ -90,12 +90,12 @@ class FormGuard:
         method, url = event["request"]["method"], event["request"]["url"]
         asked: dict[str, Any] = {"requestId": event["requestId"]}
         call = "Fetch.continueRequest"
-        if "redirectedRequestId" in event and method not in _READS:
+        if "redirectedRequestId" in event and method not in READS:
             # Without its address again, Chromium (150) ends a form that is sent on to another host by
             # ERR_INVALID_ARGUMENT.
             asked["url"] = url + event["request"].get("urlFragment", "")
         try:
-            if method not in _READS and (sender := await self._closed_to(url, event["frameId"])) is not None:
+            if method not in READS and (sender := await self._closed_to(url, event["frameId"])) is not None:
                 sender.hold(url)
                 call = "Fetch.failRequest"
                 # The page stays; another reason would put an error page in its place.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,6 +25,9 @@ _DOCUMENT = "/^https?:/.test(location.href) ? location.href : /^https?:/.test(se
 _BIDS = ("bid", "from_bid", "to_bid")
 _POINTS = (("x", "y"), ("from_x", "from_y"), ("to_x", "to_y"))
 _CLICKS = frozenset({"click", "dblclick", "download", "check", "uncheck", "upload_file", "drag_and_drop"})
+_LEFT_S, _LEFT_QUIET_S = 3.0, 0.4
+"""Seconds that a page may take to look at a field that was left, and without any request or change after which it has.
+"""
 _MOST_FRAMES = 10
 """Frames within frames that are looked into."""
 
@@ -37,10 +42,24 @@ async def prospect(tab: Tab, action: Action) -> Prospect:
     url = action.args.get("url")
     if isinstance(url, str):
         return Prospect((tab.page.url,), listed=await _is_listed(look, main, url))
+    reached = await _all_reached(look, main, tab, action)
+    if all(field.kept for field in reached.unchosen) and reached.unchosen:
+        # As the press will: a field that does not take the text lets go of it, or is marked as wrong.
+        await main.call("shoalWalker.leaveTyped()")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LEFT_S):
+                await tab.settled(_LEFT_QUIET_S)
+        reached = await _all_reached(look, main, tab, action)
+    return reached
+
+
+async def _all_reached(look: PageWalk, main: World, tab: Tab, action: Action) -> Prospect:
     reached = Prospect((str(await main.call(_DOCUMENT)) or tab.page.url,))
     for asked, prefix in _spots(action):
         reached = await _reached(look, main, reached, asked, prefix)
-    return reached
+    # What Enter does in a list is not known, nor what frames send.
+    is_press = (reached.sends or reached.presses) and len(set(reached.documents)) == 1
+    return replace(reached, unchosen=tuple(replace(field, kept=field.kept and is_press) for field in reached.unchosen))
 
 
 def _spots(action: Action) -> Iterator[tuple[dict[str, Json], str]]:
