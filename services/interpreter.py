@@ -21,9 +21,8 @@ _SWITCH_S = 0.001
 statement and each row: with Python's 5 ms a short transaction waits several times that for the event loop.
 """
 
-_LEFT_OUT = ("httpx._main", "trio")
-"""Parts of libraries that no process here uses: httpx's own command line, which imports Rich, Click and Pygments, and
-the event loop that anyio and httpcore know beside asyncio's, where it is installed. 60 and 100 ms."""
+_COMMAND_LINE = "httpx._main"
+"""A part that no process here uses: httpx's own command line, which imports Rich, Click and Pygments. 60 ms."""
 
 _ARROW, _REGISTER = "ray._private.arrow_serialization", "_register_custom_datasets_serializers"
 """Ray's module and function that import Arrow and NumPy, for tables that are sent to actors: none is. They take 0.2 to
@@ -37,8 +36,7 @@ def collect_rarely() -> None:
 
 def leave_out() -> None:
     """Keeps what nothing uses from being imported. For the beginning of a process, before it imports anything else."""
-    for name in _LEFT_OUT:
-        sys.modules.setdefault(name, None)  # type: ignore[arg-type]  # as Python has it for a module that is not there
+    sys.modules.setdefault(_COMMAND_LINE, None)  # type: ignore[arg-type]  # as Python has it for what is not there
 
 
 def import_less() -> None:
