@@ -71,3 +71,24 @@ def test_a_process_that_logs_does_without_what_structlog_and_httpx_draw_with() -
     )
     said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT)
     assert said.stdout.splitlines() == ["", "there"]
+
+
+def test_a_process_that_imports_less_tries_again_as_any_other() -> None:
+    """Libraries ask whether a module is among those that are imported: one that is only kept out counts as imported."""
+    code = """
+import asyncio
+from shoal.services.interpreter import import_less
+import_less()
+from tenacity import AsyncRetrying, stop_after_attempt, wait_fixed
+
+async def second_try():
+    async for attempt in AsyncRetrying(stop=stop_after_attempt(2), wait=wait_fixed(0.001), reraise=True):
+        with attempt:
+            if attempt.retry_state.attempt_number == 1:
+                raise ConnectionError
+            print("again")
+
+asyncio.run(second_try())
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("again", "")
