@@ -13,7 +13,7 @@ import re
 from shoal.agent.support.bounded_cache import bounded_cache
 
 _ASKED_FOR = """
-action activeElement addEventListener after all anchors append assignedSlot attributes baseURI before body checked
+action activeElement addEventListener after all anchors append assignedSlot attributes baseURI before blur body checked
 checkValidity checkVisibility childElementCount childNodes children classList className clientHeight clientLeft
 clientTop clientWidth cloneNode closest compareDocumentPosition computedStyleMap contains contentDocument
 contentEditable contentType
