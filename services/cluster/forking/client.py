@@ -48,7 +48,7 @@ def _end_as_it_does(connection: socket.socket, pid: int) -> None:
     for file in (0, 1, 2, int(sys.argv[2])):
         os.close(file)
     status = connection.recv(4)
-    if not status:  # the server has ended, and nobody tells how this process will
+    if not status:  # the server has ended: how that process ends is not told
         if handle is None:
             os.kill(pid, signal.SIGKILL)
         else:

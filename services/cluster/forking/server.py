@@ -1,7 +1,8 @@
 """A process that has imported what the parts of an embedded cluster need, and forks itself into each of them.
 
 They start at once then, and what was imported is in memory once. The server has one thread and is connected to nothing:
-there is nothing that a fork could break. `client` asks it.
+there is nothing that a fork could break. `client` asks it, and only where the cluster's own process or its raylet has
+started the client: a fork has the rights that a browser lacks.
 """
 
 from __future__ import annotations
@@ -112,6 +113,9 @@ class _Wish:
 def _read(listener: socket.socket) -> _Wish | None:
     """The wish of who has connected; None: it has gone."""
     connection, _ = listener.accept()
+    if not _is_of_cluster(_peer(connection)):
+        connection.close()
+        return None
     connection.settimeout(_READ_S)
     files: list[int] = []
     try:
@@ -123,6 +127,27 @@ def _read(listener: socket.socket) -> _Wish | None:
         _close(files)
         return None
     return _Wish(connection, files, message["files"], message["command"], message["environment"])
+
+
+def _peer(connection: socket.socket) -> int:
+    """The process that has connected."""
+    return int(_CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))[0])
+
+
+def _is_of_cluster(process: int) -> bool:
+    """Return whether a process was started by the server's owner, or by the raylet that this one has started."""
+    try:
+        parent, _ = _parent(process)
+        above, name = _parent(parent)
+    except OSError:  # it has gone
+        return False
+    return parent == os.getppid() or (above == os.getppid() and name == "raylet")
+
+
+def _parent(process: int) -> tuple[int, str]:
+    """The process that has started this one, and this one's name."""
+    name, _, rest = Path(f"/proc/{process}/stat").read_text().partition("(")[2].rpartition(") ")
+    return int(rest.split()[1]), name
 
 
 def _close(files: Sequence[int]) -> None:
@@ -190,7 +215,7 @@ class _Server:
         return None
 
     def _reap(self, wakes: socket.socket) -> None:
-        """Takes notice of all processes that have ended. Ray takes one that nobody has waited for as alive."""
+        """Takes notice of all processes that have ended. Until the server does, Ray takes them as alive."""
         wakes.recv(4096)
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
@@ -202,7 +227,7 @@ class _Server:
 
     def _end(self, pid: int) -> None:
         """Ends a process whose client has ended."""
-        if pid in self.clients:  # nobody has waited for it, so it is still that process
+        if pid in self.clients:  # not waited for yet, so the number is still its own
             self.selector.unregister(self.clients[pid])
             self.clients.pop(pid).close()
             os.kill(pid, signal.SIGKILL)
@@ -219,8 +244,7 @@ def _import(modules: Sequence[str]) -> None:
 
 def _become(wish: _Wish) -> None:
     """Runs what is wished for, as the client would."""
-    peer = wish.connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    client_pid = _CREDENTIALS.unpack(peer)[0]
+    client_pid = _peer(wish.connection)
     os.setpgid(0, os.getpgid(client_pid))  # Ray makes a group for each worker, and ends it as one
     # It also has the kernel end workers first where memory runs out.
     Path("/proc/self/oom_score_adj").write_text(Path(f"/proc/{client_pid}/oom_score_adj").read_text())

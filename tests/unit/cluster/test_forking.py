@@ -59,9 +59,9 @@ class Ran:
     code: int  # its exit code
 
 
-def ran(place: Path, script: Path, **variables: str) -> Ran:
+def ran(place: Path, script: Path, start: str = 'exec "$@"', **variables: str) -> Ran:
     """A worker as Ray would start it, once it has ended."""
-    command = ["sh", "-c", 'echo 300 > /proc/self/oom_score_adj; exec "$@"', "sh", *client_command(place), str(script)]
+    command = ["sh", "-c", f"echo 300 > /proc/self/oom_score_adj; {start}", "sh", *client_command(place), str(script)]
     command += ["--language=PYTHON", "--worker-id=1"]
     environment = {**os.environ, "RAY_RAYLET_PID": "1", **variables}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, process_group=0) as client:
@@ -82,6 +82,15 @@ def test_a_worker_is_a_fork_in_the_group_that_ray_has_made_for_it(forks: Path, w
     while psutil.pid_exists(one.told["pid"]):  # Ray takes one that nobody has waited for as alive
         assert time.monotonic() < until_s
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("start", ['"$@"; exit $?', '("$@" & wait $!); exit $?'])
+def test_a_process_of_a_process_that_the_cluster_has_started_gets_no_fork(
+    start: str, forks: Path, worker: Path
+) -> None:
+    """Such as one that a page has taken over: a fork may read what the browser may not."""
+    one = ran(forks, worker, start)
+    assert one.told["parent"] != server_at(forks).pid and one.code == 7
 
 
 def test_two_forks_draw_other_numbers(forks: Path, worker: Path) -> None:
