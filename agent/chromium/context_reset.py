@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 
 from playwright.async_api import Error as PlaywrightError
 
-from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.chromium.wire.connection import Session
 
 EMPTY_S = 3.0
 """A page that is not gone by then hangs: its context is closed. One that does not close by then is left."""
@@ -15,7 +15,7 @@ _TRIES = 20
 _PAUSE_S = 0.005
 
 
-async def clear_traces(session: DevTools) -> None:
+async def clear_traces(session: Session) -> None:
     """Storage of all origins, cookies, the window's name and size and the tab's history are gone.
 
     Raises:
@@ -40,7 +40,7 @@ async def close_quietly(closing: Awaitable[None]) -> None:
         pass
 
 
-async def _forget_history(session: DevTools) -> None:
+async def _forget_history(session: Session) -> None:
     """Drops the tab's history, and with it pages that the back-forward cache holds alive."""
     for attempt in range(_TRIES):
         try:

@@ -7,6 +7,7 @@ import contextlib
 from typing import Any
 
 from shoal.agent.chromium.acting.acting_context import ActingContext
+from shoal.agent.chromium.wire.connection import session_with
 from shoal.agent.errors import ActionError
 
 _WORLD, _BINDING = "shoal-use", "shoalUsed"
@@ -37,7 +38,7 @@ class UsedTab:
     async def _follow(self, page: Any) -> None:
         with contextlib.suppress(ActionError):  # it may be gone again before it is asked
             async with self._context.limits.guard(self._context.options.look_s, "following a tab"):
-                session = await page.context.new_cdp_session(page)
+                session = await session_with(self._context.tab.connection, page)
                 session.on("Runtime.bindingCalled", lambda event: self._on_use(page, event))
                 await session.send("Page.enable")
                 await session.send("Runtime.enable")  # bindings are silent without it

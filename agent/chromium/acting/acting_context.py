@@ -457,7 +457,7 @@ class ActingContext:
 
     async def record(self) -> None:
         """Records the DOM events of every tab from now on."""
-        self._recorder = Recorder()
+        self._recorder = Recorder(self.tab.connection)
         await self._recorder.follow(self.tab.page)
 
     async def end_recording(self) -> RawRecording | None:

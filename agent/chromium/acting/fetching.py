@@ -8,15 +8,16 @@ import urllib.parse
 from collections.abc import Mapping
 from typing import Any
 
-from playwright.async_api import CDPSession, Page
+from playwright.async_api import Page
 
+from shoal.agent.chromium.wire.connection import Connection, Session, session_with
 from shoal.agent.errors import ActionError, ActionRefused
 
 _PIECE = 1 << 20
 _ANSWERS = {"patterns": [{"urlPattern": "*", "requestStage": "Response"}]}
 
 
-async def fetched(page: Page, url: str, max_bytes: int) -> tuple[str, bytes]:
+async def fetched(connection: Connection, page: Page, url: str, max_bytes: int) -> tuple[str, bytes]:
     """Name and content of what `url` gives; `page` is empty and used for nothing else.
 
     Cookies, proxy and address rules are those of the page's context.
@@ -25,7 +26,7 @@ async def fetched(page: Page, url: str, max_bytes: int) -> tuple[str, bytes]:
         ActionRefused: it is larger than `max_bytes`; no more than that was read.
         ActionError: it cannot be had.
     """
-    session = await page.context.new_cdp_session(page)
+    session = await session_with(connection, page)
     answers: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
     session.on("Fetch.requestPaused", answers.put_nowait)
     await session.send("Fetch.enable", _ANSWERS)
@@ -44,7 +45,7 @@ async def fetched(page: Page, url: str, max_bytes: int) -> tuple[str, bytes]:
 
 
 async def _final(
-    session: CDPSession,
+    session: Session,
     answers: asyncio.Queue[Mapping[str, Any]],
     opening: asyncio.Future[dict[str, Any]],
     url: str,
@@ -66,7 +67,7 @@ async def _final(
         await session.send("Fetch.continueRequest", {"requestId": answer["requestId"]})
 
 
-async def _body(session: CDPSession, answer: Mapping[str, Any], max_bytes: int) -> bytes:
+async def _body(session: Session, answer: Mapping[str, Any], max_bytes: int) -> bytes:
     taken = await session.send("Fetch.takeResponseBodyAsStream", {"requestId": answer["requestId"]})
     data = bytearray()
     while True:

@@ -393,7 +393,7 @@ class ChromiumActionContext:
         await self._ask_guard(url)
         with self.faults():
             async with self._context.page_aside() as page:
-                name, data = await fetched(page, url, _MAX_UPLOAD_BYTES)
+                name, data = await fetched(self._context.tab.connection, page, url, _MAX_UPLOAD_BYTES)
         return self._keep(name, data)
 
     def _keep(self, name: str, data: bytes) -> Path:

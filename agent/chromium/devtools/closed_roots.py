@@ -1,13 +1,13 @@
-"""Closed shadow roots, which no script can find: DevTools tells them of the elements that may have one."""
+"""Closed shadow roots, which no script can find: Session tells them of the elements that may have one."""
 
 from __future__ import annotations
 
 import asyncio
 
-from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.chromium.wire.connection import Session
 
 
-async def hand_over_closed_roots(session: DevTools, suspects: str, context: int, group: str, take: str) -> bool:
+async def hand_over_closed_roots(session: Session, suspects: str, context: int, group: str, take: str) -> bool:
     """Hands closed shadow roots to a script in a page; True where there was one.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.browser import WANTED_HEADERS, FetchedJson
-from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.support.web_addresses import same_site
 
 _MOST = 100
@@ -45,13 +45,13 @@ class FetchWatch:
 
     def __init__(self, main_frame: str) -> None:
         self._main_frame = main_frame  # DevTools' id
-        self._session: DevTools | None = None
+        self._session: Session | None = None
         self._loader = ""  # the document whose scripts are followed
         self._requests: dict[str, _ScriptRequest] = {}  # by DevTools' id, the oldest first
         self._forgot = False  # a request of the document, since there were too many
         self._ended = asyncio.Event()
 
-    async def follow(self, session: DevTools) -> None:
+    async def follow(self, session: Session) -> None:
         """Begins to listen on `session`."""
         self._session = session
         session.on("Network.requestWillBeSent", self._on_request)

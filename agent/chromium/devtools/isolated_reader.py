@@ -8,7 +8,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.devtools.closed_roots import hand_over_closed_roots
-from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.errors import ActionError, BrowserError
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.page_names import function_by_names
@@ -39,7 +39,7 @@ _DEEPEST_ROOTS = 5
 class IsolatedReader:
     """The isolated world of a page's main frame, made anew for each document at first use."""
 
-    def __init__(self, session: DevTools, frame: str) -> None:
+    def __init__(self, session: Session, frame: str) -> None:
         self._session = session
         self._frame = frame  # DevTools' id
         self._world: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.support.printable import readable
 from shoal.agent.types import PageError, PageErrors
 
@@ -39,7 +39,7 @@ class PageErrorLog:
         self._errors: dict[tuple[str, str, str], PageError] = {}
         self._left_out = 0
 
-    async def follow(self, session: DevTools) -> None:
+    async def follow(self, session: Session) -> None:
         """Hears what `session` tells from now on, and what it kept of the current document.
 
         Exceptions and the console come only once the caller enables `Runtime` there.

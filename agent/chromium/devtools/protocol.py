@@ -1,33 +1,16 @@
-"""The interface of a DevTools session that our own code uses (Playwright's `CDPSession` and our `Session` have it), and
-that of a page.
-"""
+"""The interface of a page for those who read it by DevTools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
-
-class DevTools(Protocol):
-    """A DevTools session of one page."""
-
-    async def send(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The answer to one command.
-
-        Raises:
-            playwright.async_api.Error: Chromium refused it, or the page is gone.
-        """
-        ...
-
-    def on(self, event: Any, f: Callable[..., Any]) -> None:
-        """Calls `f` with the parameters of each such event."""
-        ...
+from shoal.agent.chromium.wire.connection import Session
 
 
 class Readable(Protocol):
     """A page that can be read and photographed."""
 
-    async def session(self) -> DevTools:
+    async def session(self) -> Session:
         """Its DevTools session."""
         ...
 

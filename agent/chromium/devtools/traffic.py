@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from shoal.agent.chromium.devtools.protocol import DevTools
+from shoal.agent.chromium.wire.connection import Session
 
 # Streams stay open as long as their page does, and pings are not waited for by anything.
 _ENDLESS = frozenset({"WebSocket", "EventSource", "Ping", "CSPViolationReport", "Preflight", "Media"})
@@ -19,7 +19,7 @@ _DATA = frozenset({"XHR", "Fetch", "Script", "Document"})
 class _Request(NamedTuple):
     """A request that is under way."""
 
-    session: DevTools  # that tells of it
+    session: Session  # that tells of it
     url: str
     kind: str  # DevTools' resource type
 
@@ -32,9 +32,9 @@ class NetworkTraffic:
         self._open: dict[str, _Request] = {}  # by DevTools' id
         self._last = time.monotonic()
         self._changed = asyncio.Event()
-        self._followed: WeakSet[DevTools] = WeakSet()
+        self._followed: WeakSet[Session] = WeakSet()
 
-    async def follow(self, session: DevTools, *, enabled: bool = False) -> None:
+    async def follow(self, session: Session, *, enabled: bool = False) -> None:
         """Begins to listen on `session`, unless it does so already. `enabled`: it tells of requests already."""
         if session in self._followed:
             return
@@ -45,7 +45,7 @@ class NetworkTraffic:
         if not enabled:
             await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
 
-    def keep_to(self, sessions: Collection[DevTools]) -> None:
+    def keep_to(self, sessions: Collection[Session]) -> None:
         """Waits no longer for what others than `sessions` began: with their frames they are gone."""
         self._open = {name: request for name, request in self._open.items() if request.session in sessions}
 
@@ -72,7 +72,7 @@ class NetworkTraffic:
             except TimeoutError:
                 continue
 
-    def _began(self, event: dict[str, Any], session: DevTools) -> None:
+    def _began(self, event: dict[str, Any], session: Session) -> None:
         if event.get("type") in _ENDLESS:
             return
         if event.get("type") == "Document" and event.get("frameId") == self._main_frame:

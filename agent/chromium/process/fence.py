@@ -115,7 +115,7 @@ def hand_over(path: str) -> None:
     """Hands the ends of this process's DevTools pipe over at a socket, and takes those that come back.
 
     Raises:
-        OSError: nobody is there, or no others come.
+        OSError: no process listens there, or it hands nothing back.
     """
     with socket.socket(socket.AF_UNIX) as taker:
         with socket_address(path) as address:
@@ -123,7 +123,7 @@ def hand_over(path: str) -> None:
         socket.send_fds(taker, [b"."], list(_PIPE))
         _, ends, _, _ = socket.recv_fds(taker, 1, len(_PIPE))
     if len(ends) != len(_PIPE):
-        raise ConnectionError("nobody has taken the browser's pipe over")
+        raise ConnectionError("the worker has not taken the browser's pipe over")
     for end, place in zip(ends, _PIPE, strict=True):
         os.dup2(end, place)
         os.close(end)

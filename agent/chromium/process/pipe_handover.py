@@ -68,11 +68,11 @@ async def _readable(some: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
 
-    def told() -> None:
+    def wake() -> None:
         if not ready.done():
             ready.set_result(None)
 
-    loop.add_reader(some, told)
+    loop.add_reader(some, wake)
     try:
         await ready
     finally:

@@ -12,10 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 
 from shoal.agent.browser import RawRecording
+from shoal.agent.chromium.wire.connection import Connection, Session, session_with
 from shoal.agent.redaction.masking import HIDDEN
 from shoal.agent.support.page_names import script_by_names, symbol
 
@@ -42,7 +43,7 @@ _KIND = ".nodeType"
 
 @dataclass(slots=True)
 class _RecordedTab:
-    session: CDPSession
+    session: Session
     frame: str  # DevTools' id of its main frame
     script: str = ""  # DevTools' id of what runs in each new document
     batches: list[str] = field(default_factory=list)
@@ -51,7 +52,8 @@ class _RecordedTab:
 class Recorder:
     """A recording of the tabs of one context."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
         self._tabs: list[_RecordedTab] = []
         self._chars = 0
         self._batches = 0
@@ -66,7 +68,7 @@ class Recorder:
         """
         if self._full:
             return
-        session = await page.context.new_cdp_session(page)  # one that enables Runtime tells each context once
+        session = await session_with(self._connection, page)  # one that enables Runtime tells each context once
         frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         tab = _RecordedTab(session, frame)
         self._tabs.append(tab)

@@ -187,14 +187,14 @@ def unsent(unchosen: Sequence[Unchosen], hide: Callable[[str], str]) -> str:
         text = hide(text)
         return text if len(text) <= _TOLD_CHARS else f"{text[: _TOLD_CHARS - 1]}…"
 
-    def told(field: Unchosen) -> str:
+    def reason_for(field: Unchosen) -> str:
         name, text = clipped_text(field.name), repr(clipped_text(field.text))
         options = ", ".join(map(clipped_text, field.options)) or "none"
         if field.holds is not None:
             return f"{name} let go of {text} and holds {clipped_text(field.holds)!r} (its options are: {options})"
         return f"{name} holds {text}, which is none of its options (there are: {options})"
 
-    reasons = "; ".join(map(told, unchosen[:_MOST_TOLD]))
+    reasons = "; ".join(map(reason_for, unchosen[:_MOST_TOLD]))
     more = f", and {left} more fields" if (left := len(unchosen) - _MOST_TOLD) > 0 else ""
     return f"{reasons}{more}. Nothing was sent: choose one of the options, or empty the field"
 

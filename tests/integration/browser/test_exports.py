@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from playwright.async_api import CDPSession
 
 from shoal.agent.browser import Browser, ContextOptions
 from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.types import Action
 from tests.integration.browser.test_files import ids
 from tests.loopback import served
@@ -121,7 +121,7 @@ def tabs_answer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.param == "late":
         session = Tab.session
 
-        async def late(tab: Tab) -> CDPSession:
+        async def late(tab: Tab) -> Session:
             if tab._session is None:
                 await asyncio.sleep(SLOW_S)
             return await session(tab)

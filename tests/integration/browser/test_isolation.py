@@ -17,9 +17,9 @@ from shoal.agent.browser import Browser, Context, ContextOptions
 from shoal.agent.chromium import context_pool, context_reset
 from shoal.agent.chromium.acting.acting_context import ActingContext
 from shoal.agent.chromium.devtools import read_page
-from shoal.agent.chromium.devtools.protocol import DevTools
 from shoal.agent.chromium.devtools.reading_context import ReadingContext
 from shoal.agent.chromium.process.launch import launch
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.errors import NavigationError
 from shoal.agent.spec import BrowserSpec
 from shoal.agent.types import Action
@@ -243,7 +243,7 @@ async def grant(context: Context, site: str, *permissions: str) -> None:
         await cast(ActingContext, context).playwright.grant_permissions(names, origin=site)
 
 
-async def devtools(context: Context) -> DevTools:
+async def devtools(context: Context) -> Session:
     """The DevTools session in which our own code speaks to the page."""
     return await (context.page if isinstance(context, ReadingContext) else cast(ActingContext, context).tab).session()
 

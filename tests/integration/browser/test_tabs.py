@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from playwright.async_api import CDPSession, Page
+from playwright.async_api import Page
 
 from shoal.agent.browser import Browser, Context, ContextOptions, ObserveOptions
 from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.wire.connection import Session
 from shoal.agent.errors import PageHangs
 from shoal.agent.observe.tree import FrameWalk, clickable_elements
 from shoal.agent.types import Action, ActionResult
@@ -157,7 +158,7 @@ async def test_a_window_that_devtools_does_not_reach_hangs_no_look(
         session = Tab.session
         reached: list[Tab] = []
 
-        async def never(tab: Tab) -> CDPSession:
+        async def never(tab: Tab) -> Session:
             reached.append(tab)
             if tab is not reached[0]:
                 await asyncio.Event().wait()

@@ -17,11 +17,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 from weakref import WeakKeyDictionary
 
-from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from shoal.agent.chromium.acting.reach.form_guard import READS
 from shoal.agent.chromium.acting.tab import Tab
+from shoal.agent.chromium.wire.connection import Session, session_with
 from shoal.agent.errors import FormIncomplete
 from shoal.agent.support.json_value import Json
 from shoal.agent.support.sites.prospect import Unchosen
@@ -38,7 +38,7 @@ class SentTexts:
 
     def __init__(self) -> None:
         self._fields: Sequence[Unchosen] = ()  # of the last action; none where nothing has to be proven
-        self._watched: WeakKeyDictionary[Tab, CDPSession] = WeakKeyDictionary()
+        self._watched: WeakKeyDictionary[Tab, Session] = WeakKeyDictionary()
         self._answering: set[asyncio.Task[None]] = set()
         self._settled = asyncio.Event()
         self._held = ""  # the address of the first request that was held back
@@ -49,7 +49,7 @@ class SentTexts:
         self._settled.clear()
         if not self._fields or tab in self._watched:
             return
-        session = await tab.page.context.new_cdp_session(tab.page)
+        session = await session_with(tab.connection, tab.page)
         session.on("Fetch.requestPaused", lambda event: self._paused(session, event))
         # Until the tab closes: what is asked for at the moment of `Fetch.disable` may be halted and never told of.
         await session.send("Fetch.enable", {"patterns": [{"resourceType": kind} for kind in _KINDS]})
@@ -78,12 +78,12 @@ class SentTexts:
             )
         return value if value is not None else f"{named}: the field kept it, and it was sent"
 
-    def _paused(self, session: CDPSession, event: dict[str, Any]) -> None:
+    def _paused(self, session: Session, event: dict[str, Any]) -> None:
         task = asyncio.ensure_future(self._answer(session, event))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
-    async def _answer(self, session: CDPSession, event: dict[str, Any]) -> None:
+    async def _answer(self, session: Session, event: dict[str, Any]) -> None:
         request, again = event["request"], "redirectedRequestId" in event
         asked: dict[str, Any] = {"requestId": event["requestId"]}
         call = "Fetch.continueRequest"
