@@ -106,6 +106,42 @@ async def test_what_is_said_right_behind_the_answer_that_opens_a_session_is_not_
         assert await ends.read(ends.driver_answers) == [{"id": 1, "result": {}}], "the event went to the driver"
 
 
+async def test_halves_of_characters_pass_as_javascript_has_them() -> None:
+    async with sharing() as (pipe, ends):
+        session = await opened(pipe, ends)
+        asked = asyncio.ensure_future(session.send("Page.half", {"text": "\ud83d"}))
+        (call,) = await ends.read(ends.browser_calls)
+        assert call["params"] == {"text": "\ud83d"}
+        ends.say({"id": call["id"], "result": call["params"], "sessionId": "MINE"})
+        assert await asked == {"text": "\ud83d"}
+        assert not pipe.connection._answers, "a call that is answered is remembered"
+
+
+async def test_a_session_that_ends_at_once_is_told_as_ended() -> None:
+    async with sharing() as (pipe, ends):
+        await opened(pipe, ends)
+        attaching = asyncio.ensure_future(pipe.connection.attach("CLOSING"))
+        (call,) = await ends.read(ends.browser_calls)
+        detached = {"method": "Target.detachedFromTarget", "params": {"sessionId": "SHORT"}, "sessionId": "ROOT"}
+        ends.say({"id": call["id"], "result": {"sessionId": "SHORT"}, "sessionId": "ROOT"}, detached)
+        assert (await attaching).ended
+
+
+async def test_the_browser_is_asked_again_where_its_session_did_not_open_and_a_canceled_caller_ends_no_other() -> None:
+    async with sharing() as (pipe, ends):
+        first = asyncio.ensure_future(pipe.connection.browser())
+        (call,) = await ends.read(ends.browser_calls)
+        ends.say({"id": call["id"], "error": {"message": "not yet"}})
+        with pytest.raises(PlaywrightError, match="not yet"):
+            await first
+        canceled, kept = (asyncio.ensure_future(pipe.connection.browser()) for _ in range(2))
+        (call,) = await ends.read(ends.browser_calls)
+        canceled.cancel()
+        await asyncio.wait([canceled])
+        ends.say({"id": call["id"], "result": {"sessionId": "ROOT"}})
+        assert (await kept).name == "ROOT"
+
+
 async def test_a_long_message_passes_whole_in_both_directions() -> None:
     async with sharing() as (pipe, ends):
         session = await opened(pipe, ends)
@@ -141,11 +177,13 @@ async def test_callers_hear_that_their_page_is_gone_or_that_the_browser_is() -> 
         await _gone(asked)
         await _gone(session.send("Page.enable"))
         assert ended == [{}] and not pipe.connection.lost
+        root = await pipe.connection.browser()
         asked = asyncio.ensure_future(pipe.connection.call("Browser.getVersion"))
         await ends.read(ends.browser_calls)
         os.close(ends.browser_answers)
         await _gone(asked)
-        assert pipe.connection.lost
+        assert pipe.connection.lost and root.ended
+        await _gone(pipe.connection.call("Browser.getVersion"))
         assert await asyncio.to_thread(os.read, ends.driver_answers, 1) == b"", "the driver hears it, too"
 
 
